@@ -206,12 +206,6 @@ def tree_map(func: Any, tree: Any, *rests: Any, is_leaf: IsLeaf = None) -> Any:
     return tree_unflatten([func(*row) for row in zip(*columns, strict=True)], spec)
 
 
-def tree_map_(func: Any, tree: Any, *rests: Any, is_leaf: IsLeaf = None) -> Any:
-    """Call a function on the leaves; return the nest."""
-    tree_map(func, tree, *rests, is_leaf=is_leaf)
-    return tree
-
-
 def tree_map_only(kinds: Any, func: Any, tree: Any, is_leaf: IsLeaf = None) -> Any:
     """Return a nest with a function applied to those leaves that are of some classes."""
     return tree_map(lambda x: func(x) if isinstance(x, kinds) else x, tree, is_leaf=is_leaf)
@@ -227,20 +221,9 @@ def tree_structure(tree: Any, is_leaf: IsLeaf = None) -> TreeSpec:
     return tree_flatten(tree, is_leaf)[1]
 
 
-def tree_any(pred: Any, tree: Any, is_leaf: IsLeaf = None) -> bool:
-    """Return whether something is true of any leaf."""
-    return any(map(pred, tree_leaves(tree, is_leaf)))
-
-
-def tree_all(pred: Any, tree: Any, is_leaf: IsLeaf = None) -> bool:
-    """Return whether something is true of all leaves."""
-    return all(map(pred, tree_leaves(tree, is_leaf)))
-
-
 for _value in (
     SequenceKey, MappingKey, GetAttrKey, NodeDef, TreeSpec, register_pytree_node, tree_flatten,
-    tree_flatten_with_path, tree_unflatten, tree_map, tree_map_, tree_map_only, tree_leaves,
-    tree_structure, tree_any, tree_all,
+    tree_flatten_with_path, tree_unflatten, tree_map, tree_map_only, tree_leaves, tree_structure,
 ):  # fmt: skip
     put((f"utils._pytree.{_value.__name__}",), _value)
 put(("utils._pytree.SUPPORTED_NODES",), SUPPORTED_NODES)

@@ -94,10 +94,6 @@ IMAGES: dict[str, Program] = {
         lambda t, x: t.nn.functional.pixel_unshuffle(x, 2), (1, 2, 4, 6)
     ),
     "pixel_shuffle-wrong": lambda t: t.pixel_shuffle(data(t, 1, 3, 2, 2), 2),
-    "channel_shuffle": with_gradients(
-        lambda t, x: t.nn.functional.channel_shuffle(x, 2), (1, 6, 2, 2)
-    ),
-    "channel_shuffle-wrong": lambda t: t.channel_shuffle(data(t, 1, 5, 2, 2), 2),
 }
 
 

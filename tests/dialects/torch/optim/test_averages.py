@@ -57,10 +57,9 @@ PROGRAMS["averaged_model_ema"] = averaged(lambda s: {"avg_fn": s.get_ema_avg_fn(
 PROGRAMS["averaged_model_ema_lists"] = averaged(
     lambda s: {"multi_avg_fn": s.get_ema_multi_avg_fn(0.9)}
 )
-PROGRAMS["averaged_model_swa"] = averaged(lambda s: {"avg_fn": s.get_swa_avg_fn()})
 PROGRAMS["averaged_model_own"] = averaged(lambda s: {"avg_fn": lambda a, b, n: 0.5 * a + 0.5 * b})
 PROGRAMS["averaged_model_both"] = averaged(
-    lambda s: {"avg_fn": s.get_swa_avg_fn(), "multi_avg_fn": s.get_swa_multi_avg_fn()}
+    lambda s: {"avg_fn": s.get_ema_avg_fn(), "multi_avg_fn": s.get_ema_multi_avg_fn()}
 )
 
 

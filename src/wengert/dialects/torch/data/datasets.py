@@ -50,43 +50,6 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
         return int(self.tensors[0].size(0))
 
 
-class StackDataset(Dataset[Any]):
-    """Samples of several datasets of one length, as tuples, or as dicts if they have names."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        if bool(args) == bool(kwargs):
-            raise ValueError("StackDataset takes datasets, all of them with names or none")
-        self.datasets: Any = args or kwargs
-        lengths = [len(d) for d in args or kwargs.values()]
-        _check_equal("StackDataset", lengths, ValueError)
-        self._length = lengths[0]
-
-    def __getitem__(self, index: Any) -> Any:
-        return self._joined([d[index] for d in self._parts()])
-
-    def __getitems__(self, indices: list[Any]) -> list[Any]:
-        """Return samples, which datasets that have this method give at once."""
-        columns = [samples_of(d, indices) for d in self._parts()]
-        for column in columns:
-            if len(column) != len(indices):
-                raise ValueError(
-                    f"StackDataset asked for {len(indices)} samples by __getitems__, and got "
-                    f"{len(column)}; return one for each index"
-                )
-        return [self._joined(row) for row in zip(*columns, strict=True)]
-
-    def _parts(self) -> Iterable[Any]:
-        return self.datasets.values() if isinstance(self.datasets, dict) else self.datasets
-
-    def _joined(self, row: Iterable[Any]) -> Any:
-        if isinstance(self.datasets, dict):
-            return dict(zip(self.datasets, row, strict=True))
-        return tuple(row)
-
-    def __len__(self) -> int:
-        return self._length
-
-
 class ConcatDataset(Dataset[T_co]):
     """The samples of one dataset, then those of the next."""
 
@@ -215,7 +178,7 @@ def _of_fractions(count: int, fractions: Sequence[float]) -> list[int]:
 
 
 for _made in (
-    Dataset, IterableDataset, TensorDataset, StackDataset, ConcatDataset, ChainDataset, Subset,
+    Dataset, IterableDataset, TensorDataset, ConcatDataset, ChainDataset, Subset,
     random_split,
 ):  # fmt: skip
     put((f"utils.data.{_made.__name__}", f"utils.data.dataset.{_made.__name__}"), _made)

@@ -100,29 +100,6 @@ def prelu(input: arguments.Alike, weight: arguments.Alike) -> Native:
     return activations.prelu(conventions.read(x), conventions.read(w))
 
 
-@activation("rrelu", "rrelu", underscored=(F + "rrelu_", "rrelu_"))
-def rrelu(lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False) -> Any:
-    """Return x where it is positive, else x times a slope, which in training is drawn for each."""
-    if lower > upper:
-        raise RuntimeError(f"rrelu: lower={lower} exceeds upper={upper}; swap them")
-    if training:
-        return lambda input: _with_slopes(input, lower, upper)
-    return kinks.leaky_relu((lower + upper) / 2)
-
-
-def _slopes_drawn(input: Floats, lower: float, upper: float) -> Native:
-    if arguments.is_batched(input):
-        raise RuntimeError("rrelu: inside of vmap there is no training; write training=False")
-    below = input._raw <= 0
-    drawn = default_generator.uniform(int(below.sum()), np.dtype(np.float64))
-    slopes = np.ones(input.shape, input.dtype)
-    slopes[below] = drawn * (upper - lower) + lower
-    return input * wrap_native(slopes)
-
-
-_with_slopes = guarded(_slopes_drawn, "RreluWithNoiseBackward0")
-
-
 # -- curves ----------------------------------------------------------------------------------------
 
 

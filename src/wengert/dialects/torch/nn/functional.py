@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Annotated, Any
 
 import numpy as np
@@ -318,7 +317,7 @@ def _kept(
 
 
 def _dropout(name: str, default: bool, by_channel: bool = False, alpha: bool = False) -> Any:
-    """Offer a kind of dropout in torch and in torch.nn.functional, also in place."""
+    """Offer a kind of dropout, which may be in place."""
     label = "AddBackward0" if alpha else "MulBackward0"
 
     def body(input: Input, p: float) -> Native:
@@ -336,28 +335,23 @@ def _dropout(name: str, default: bool, by_channel: bool = False, alpha: bool = F
             return input
         return changed(input, chance) if inplace else compute(input, chance)
 
-    for suffix, inplace in (("", False), ("_", True)):
-        put((name + suffix,), _in_torch(drop, name + suffix, inplace))
+    if not by_channel:
+        put((F + name,), drop)
     return drop
 
 
-def _in_torch(drop: Callable[..., Any], name: str, inplace: bool) -> Callable[..., Any]:
-    """Return a kind of dropout as torch itself has it."""
-
-    @named(name, drop.__doc__)
-    def call(input: Any, p: float, train: bool) -> Any:
-        try:
-            return drop(input, p, train, inplace)
-        except ValueError as error:
-            raise RuntimeError(str(error)) from None
-
-    return call
-
-
-put((F + "dropout",), _dropout("dropout", True))
-put((F + "alpha_dropout",), _dropout("alpha_dropout", False, alpha=True))
-put((F + "feature_alpha_dropout",), _dropout("feature_alpha_dropout", False, True, True))
+_dropout("alpha_dropout", False, alpha=True)
 _channels = _dropout("feature_dropout", True, by_channel=True)
+_elements = _dropout("dropout", True)
+
+
+@plain("dropout")
+def dropout(input: Any, p: float, train: bool) -> Any:
+    """Return x with some elements dropped by chance, in the order of torch.dropout."""
+    try:
+        return _elements(input, p, train)
+    except ValueError as error:
+        raise RuntimeError(str(error)) from None
 
 
 def _dropout_of_channels(axes: int, ndims: tuple[int, ...]) -> None:

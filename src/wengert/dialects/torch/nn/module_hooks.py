@@ -20,7 +20,7 @@ from wengert.dialects.torch.tensors import Tensor, made
 #: The dicts of hooks that a module has, by the numbers of their handles.
 DICTS = (
     "_backward_pre_hooks", "_backward_hooks", "_forward_hooks", "_forward_hooks_with_kwargs",
-    "_forward_hooks_always_called", "_forward_pre_hooks", "_forward_pre_hooks_with_kwargs",
+    "_forward_pre_hooks", "_forward_pre_hooks_with_kwargs",
 )  # fmt: skip
 #: The hooks that are called for every module.
 EVERY: Any = SimpleNamespace(_is_full_backward_hook=None, **{name: {} for name in DICTS})
@@ -30,15 +30,12 @@ EVERY: Any = SimpleNamespace(_is_full_backward_hook=None, **{name: {} for name i
 
 
 def register_forward_hook(
-    self: Any, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False,
-    always_call: bool = False,
-) -> Handle:  # fmt: skip
+    self: Any, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+) -> Handle:
     """Have a function called with the arguments and the result of each call."""
     handle = Handle.of(self._forward_hooks, hook, prepend)
     if with_kwargs:
         self._forward_hooks_with_kwargs[handle.id] = True
-    if always_call:
-        self._forward_hooks_always_called[handle.id] = True
     return handle
 
 
@@ -124,17 +121,9 @@ class Call:
     def __init__(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.module, self.args, self.kwargs = module, args, kwargs
         self.result: Any = None
-        self.done: set[int] = set()
 
     def run(self) -> Any:
         """Return what `forward` gives, as the hooks leave it."""
-        try:
-            return self._run()
-        except Exception:
-            self._after_error()
-            raise
-
-    def _run(self) -> Any:
         module = self.module
         self._before()
         full = _backward_hooks(module, True)
@@ -144,7 +133,6 @@ class Call:
             self.args = watch.inputs(self.args)
         self.result = module.forward(*self.args, **self.kwargs)
         for number, hook in _hooks(module, "_forward_hooks"):
-            self.done.add(number)
             self._after(number, hook)
         if watch is not None:
             self.result = watch.outputs(self.result)
@@ -180,16 +168,6 @@ class Call:
             answer = hook(module, self.args, self.result)
         if answer is not None:
             self.result = answer
-
-    def _after_error(self) -> None:
-        """Call the hooks that are always called and were not yet."""
-        always = dict(_hooks(self.module, "_forward_hooks_always_called"))
-        for number, hook in _hooks(self.module, "_forward_hooks"):
-            if number in always and number not in self.done:
-                try:
-                    self._after(number, hook)
-                except Exception as error:
-                    warn(f"forward failed, and after it a hook with always_call=True: {error}")
 
 
 # -- gradients -------------------------------------------------------------------------------------

@@ -24,8 +24,7 @@ from wengert.dialects.torch.nn.arguments import (
     misfit,
     ranked,
 )
-from wengert.dialects.torch.operators import to_power
-from wengert.dialects.torch.table import NAMES, offered_as, put
+from wengert.dialects.torch.table import NAMES, put
 from wengert.dialects.torch.tensors import Native, ns, static, values_of, wrap_native
 from wengert.ops import updates
 from wengert.ops.families.narrow import in_single
@@ -153,22 +152,6 @@ def _avg_pool(spatial: int) -> Any:
             spatial, input, kernel_size, stride, padding, ceil_mode, count_include_pad,
             divisor_override,
         )  # fmt: skip
-
-    return pool
-
-
-@ranked("lp_pool{}d", "PowBackward0")
-def _lp_pool(spatial: int) -> Any:
-    name = f"lp_pool{spatial}d"
-    average, sign, relu = NAMES[f"{F}avg_pool{spatial}d"], offered_as("sign"), NAMES["relu"]
-
-    def pool(
-        input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
-    ) -> Any:
-        """Return the root of the sum of powers of each window."""
-        count = math.prod(lengths(kernel_size, spatial, name, "kernel_size"))
-        means = average(to_power(input, norm_type), kernel_size, stride, 0, ceil_mode)
-        return to_power(sign(means) * relu(means.abs()) * count, 1.0 / norm_type)
 
     return pool
 

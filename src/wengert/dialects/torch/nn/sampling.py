@@ -19,7 +19,7 @@ from wengert.ops.neural import grids, resampling, resizing
 
 # -- other sizes -----------------------------------------------------------------------------------
 
-_AXES = {"linear": 1, "bilinear": 2, "bicubic": 2, "lanczos": 2, "trilinear": 3}
+_AXES = {"linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3}
 _ANY = ("nearest", "nearest-exact", "area")
 
 
@@ -29,7 +29,7 @@ def _check_mode(x: Native, mode: str) -> None:
     if spatial not in (1, 2, 3) or not known or _AXES.get(mode, spatial) != spatial:
         raise NotImplementedError(
             f"interpolate: an input of {x.ndim} axes with mode={mode}; give 'linear' 3 axes, "
-            "'bilinear', 'bicubic' and 'lanczos' 4, 'trilinear' 5, and the other modes 3, 4 or 5"
+            "'bilinear' and 'bicubic' 4, 'trilinear' 5, and the other modes 3, 4 or 5"
         )
 
 
@@ -51,7 +51,7 @@ def _sizes(x: Native, size: Any, scale_factor: Any) -> tuple[list[int] | None, A
     return many, None
 
 
-_KERNELS = {"bilinear": "linear", "bicubic": "cubic", "lanczos": "lanczos3"}
+_KERNELS = {"bilinear": "linear", "bicubic": "cubic"}
 
 
 @functional(label="UpsampleBackward0")
@@ -72,8 +72,8 @@ def interpolate(
         raise wrong("interpolate: recompute_scale_factor needs scale_factor")
     if antialias and not (mode in _KERNELS and x.ndim == 4):
         raise wrong(
-            "interpolate: antialias=True is for images (4 axes) and the modes 'bilinear', "
-            "'bicubic' and 'lanczos'; leave it out"
+            "interpolate: antialias=True is for images (4 axes) and the modes 'bilinear' and "
+            "'bicubic'; leave it out"
         )
     _check_mode(x, mode)
     if factors is not None and (recompute_scale_factor or mode == "area"):
@@ -87,8 +87,6 @@ def interpolate(
         raise unable("interpolate", x)
     if sizes is not None and min(sizes) < 1:
         raise misfit("interpolate", "1 element or more for each axis", input=x, size=sizes)
-    if mode == "lanczos" and not antialias:
-        raise wrong("interpolate: mode='lanczos' needs antialias=True")
     if antialias:
         return _smoothed(x, sizes, factors, mode, bool(align_corners))
     return resampling.interpolate(
@@ -196,21 +194,6 @@ def pixel_shuffle(input: Input, upscale_factor: Int) -> Native:
 def pixel_unshuffle(input: Input, downscale_factor: Int) -> Native:
     """Return images with r * r channels for each one, 1 / r as high and wide."""
     return resampling.pixel_unshuffle(input, downscale_factor)
-
-
-@functional(
-    "channel_shuffle",
-    f"{F}native_channel_shuffle",
-    "native_channel_shuffle",
-    label="NativeChannelShuffleBackward0",
-)
-def channel_shuffle(input: Input, groups: Int) -> Native:
-    """Return channels in another order: the first of each group, the second of each, and so on."""
-    shape = input.shape
-    if len(shape) < 3 or groups < 1 or shape[1] % groups:
-        raise misfit("channel_shuffle", "groups that divide channels", input=input, groups=groups)
-    parts = ns.reshape(input, (shape[0], groups, shape[1] // groups, *shape[2:]))
-    return ns.reshape(ns.swapaxes(parts, 1, 2), shape)
 
 
 # -- borders ---------------------------------------------------------------------------------------

@@ -30,19 +30,10 @@ def get_ema_avg_fn(decay: float = 0.999) -> Callable[..., Tensor]:
     return ema_update
 
 
-@plain("optim.swa_utils.get_swa_avg_fn")
-def get_swa_avg_fn() -> Callable[..., Tensor]:
-    """Return a function that gives an average of which all values so far have the same share."""
-
-    @no_grad()
-    def swa_update(averaged_param: Any, current_param: Any, num_averaged: Any) -> Any:
-        return averaged_param + (current_param - averaged_param) / (num_averaged + 1)
-
-    return swa_update
-
-
-def _of_lists(average: Callable[..., Any]) -> Callable[..., None]:
-    """Return a function that changes a list of averages in place."""
+@plain("optim.swa_utils.get_ema_multi_avg_fn")
+def get_ema_multi_avg_fn(decay: float = 0.999) -> Callable[..., None]:
+    """Return a function that changes averages, of which new values are a fixed share, in place."""
+    average = get_ema_avg_fn(decay)
 
     @no_grad()
     def update(averaged: Iterable[Any], current: Iterable[Any], num_averaged: Any) -> None:
@@ -52,16 +43,10 @@ def _of_lists(average: Callable[..., Any]) -> Callable[..., None]:
     return update
 
 
-@plain("optim.swa_utils.get_ema_multi_avg_fn")
-def get_ema_multi_avg_fn(decay: float = 0.999) -> Callable[..., None]:
-    """Return a function that changes averages, of which new values are a fixed share, in place."""
-    return _of_lists(get_ema_avg_fn(decay))
-
-
-@plain("optim.swa_utils.get_swa_multi_avg_fn")
-def get_swa_multi_avg_fn() -> Callable[..., None]:
-    """Return a function that changes averages, of which all have the same share, in place."""
-    return _of_lists(get_swa_avg_fn())
+def _equal_shares(averaged: Iterable[Any], current: Iterable[Any], num_averaged: Any) -> None:
+    """Change averages, of which all values so far have the same share, in place."""
+    for mine, new in zip(averaged, current, strict=True):
+        mine += (new - mine) / (num_averaged + 1)
 
 
 @plain("optim.swa_utils.AveragedModel")
@@ -99,7 +84,7 @@ class AveragedModel(Module):
                 for average, new in zip(mine, given, strict=True):
                     average.copy_(self.avg_fn(average, new, count))
             else:
-                (self.multi_avg_fn or get_swa_multi_avg_fn())(mine, given, count)
+                (self.multi_avg_fn or _equal_shares)(mine, given, count)
             if not self.use_buffers:
                 for average, new in zip(self.module.buffers(), model.buffers(), strict=True):
                     average.copy_(new)

@@ -38,26 +38,6 @@ class LambdaLR(scheduler.LRScheduler, takes="lr_lambda, last_epoch=-1"):
         return [rate * function(self.last_epoch) for function, rate in both]
 
 
-class MultiplicativeLR(LambdaLR):
-    """The rate, times a function of the number of steps at each of them."""
-
-    def _init_with(self, optimizer: Optimizer, options: dict[str, Any]) -> None:
-        for function in scheduler.for_groups("lr_lambda", optimizer, options["lr_lambda"]):
-            if not callable(function):
-                raise TypeError(
-                    f"lr_lambda is a {type(function).__name__}; give a function of the epoch"
-                )
-        super()._init_with(optimizer, options)
-
-    def get_lr(self) -> list[Any]:
-        """Return the rates for now."""
-        self._warn_outside()
-        if self._is_initial:
-            return scheduler.rates_of(self.optimizer)
-        both = zip(self.lr_lambdas, self.optimizer.param_groups, strict=True)
-        return [group["lr"] * function(self.last_epoch) for function, group in both]
-
-
 # -- factors ---------------------------------------------------------------------------------------
 
 
@@ -255,64 +235,6 @@ class _WithMomentum(scheduler.LRScheduler):
             group["momentum"] = value
 
 
-class CyclicLR(
-    _WithMomentum,
-    takes="base_lr, max_lr, step_size_up=2000, step_size_down=None, mode='triangular', gamma=1.0, "
-    "scale_fn=None, scale_mode='cycle', cycle_momentum=True, base_momentum=0.8, max_momentum=0.9, "
-    "last_epoch=-1",
-):
-    """The rate going up and down between two values."""
-
-    _packed = "_scale_fn_custom"
-    _order = (
-        "max_lrs, total_size, step_ratio, mode, gamma, _scale_fn_custom, scale_mode, "
-        "cycle_momentum, use_beta1, base_momentums, max_momentums"
-    )
-
-    def _init_with(self, optimizer: Optimizer, options: dict[str, Any]) -> None:
-        scheduler.check_optimizer(optimizer)
-        self.optimizer = optimizer
-        base_lrs = scheduler.for_groups("base_lr", optimizer, options.pop("base_lr"))
-        if options["last_epoch"] == -1:
-            for rate, group in zip(base_lrs, optimizer.param_groups, strict=True):
-                scheduler.set_rate(group, rate)
-        self.max_lrs = scheduler.for_groups("max_lr", optimizer, options.pop("max_lr"))
-        up, down = float(options.pop("step_size_up")), options.pop("step_size_down")
-        self.total_size = up + (up if down is None else float(down))
-        self.step_ratio = up / self.total_size
-        self._scale_fn_custom = options.pop("scale_fn")
-        if self._scale_fn_custom is None:
-            check(options, {"mode": one_of("triangular", "triangular2", "exp_range")})
-            options["scale_mode"] = "iterations" if options["mode"] == "exp_range" else "cycle"
-        momenta = self._begin_momentum(options)
-        if momenta is not None:
-            self.base_momentums, self.max_momentums = momenta
-        super()._init_with(optimizer, options)
-        self.base_lrs = base_lrs
-
-    def scale_fn(self, x: float) -> float:
-        """Return how high a cycle is, by its number or that of the step."""
-        if self._scale_fn_custom is not None:
-            scale: float = self._scale_fn_custom(x)
-            return scale
-        if self.mode == "triangular":
-            return 1.0
-        return 1 / 2.0 ** (x - 1) if self.mode == "triangular2" else float(self.gamma**x)
-
-    def get_lr(self) -> list[Any]:
-        """Return the rates for now, having given groups their momenta."""
-        self._warn_outside()
-        now = self.last_epoch
-        cycle, height = rates.triangle(now, self.total_size, self.step_ratio)
-        height *= self.scale_fn(cycle if self.scale_mode == "cycle" else now)
-        if self.cycle_momentum:
-            momenta = zip(self.base_momentums, self.max_momentums, strict=True)
-            for group, (low, high) in zip(self.optimizer.param_groups, momenta, strict=True):
-                self._set_momentum(group, high - (high - low) * height)
-        ends = zip(self.base_lrs, self.max_lrs, strict=True)
-        return [low + (high - low) * height for low, high in ends]
-
-
 class OneCycleLR(
     _WithMomentum,
     takes="max_lr, total_steps=None, epochs=None, steps_per_epoch=None, pct_start=0.3, "
@@ -464,25 +386,6 @@ class SequentialLR(_Several):
         self._last_lr = part.get_last_lr()
 
 
-class ChainedScheduler(_Several):
-    """Several schedules, all of which act at each step."""
-
-    def __init__(
-        self, schedulers: Sequence[scheduler.LRScheduler], optimizer: Optimizer | None = None
-    ) -> None:
-        own: Any = optimizer or getattr(next(iter(schedulers), None), "optimizer", None)
-        self._check_parts(own, schedulers)
-        self._schedulers = schedulers
-        self.optimizer = own
-        self._last_lr = scheduler.rates_of(own)
-
-    def step(self) -> None:  # type: ignore[override]
-        """Give groups the rates of the next step."""
-        for part in self._schedulers:
-            part.step()
-        self._last_lr = scheduler.rates_of(self.optimizer)
-
-
 _PLATEAU = {
     "factor": ("a number below 1", lambda factor: factor < 1),
     "mode": one_of("min", "max"),
@@ -568,9 +471,9 @@ class ReduceLROnPlateau(
 
 
 for _kind in (
-    scheduler.LRScheduler, LambdaLR, MultiplicativeLR, StepLR, MultiStepLR, ConstantLR, LinearLR,
-    ExponentialLR, PolynomialLR, CosineAnnealingLR, CosineAnnealingWarmRestarts, CyclicLR,
-    OneCycleLR, SequentialLR, ChainedScheduler, ReduceLROnPlateau,
+    scheduler.LRScheduler, LambdaLR, StepLR, MultiStepLR, ConstantLR, LinearLR,
+    ExponentialLR, PolynomialLR, CosineAnnealingLR, CosineAnnealingWarmRestarts,
+    OneCycleLR, SequentialLR, ReduceLROnPlateau,
 ):  # fmt: skip
     put((f"optim.lr_scheduler.{_kind.__name__}",), _kind)
 put(("optim.lr_scheduler._LRScheduler",), scheduler.LRScheduler)

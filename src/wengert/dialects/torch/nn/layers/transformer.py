@@ -16,7 +16,7 @@ from wengert.dialects.torch.nn.layers.calls import Call, F, offer, parameter
 from wengert.dialects.torch.nn.layers.linear import Linear
 from wengert.dialects.torch.nn.layers.normalisation import LayerNorm
 from wengert.dialects.torch.nn.module import Module
-from wengert.dialects.torch.table import NAMES, put
+from wengert.dialects.torch.table import NAMES
 
 Dropout: Any = NAMES["nn.Dropout"]
 
@@ -369,5 +369,3 @@ offer(
     "transformer", Transformer, TransformerEncoder, TransformerDecoder, TransformerEncoderLayer,
     TransformerDecoderLayer,
 )  # fmt: skip
-_place = "nn.modules.linear.NonDynamicallyQuantizableLinear"
-put((_place,), NonDynamicallyQuantizableLinear)

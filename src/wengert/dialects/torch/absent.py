@@ -35,6 +35,7 @@ _REASONS = {
     "nn.RReLU": "write nn.LeakyReLU",
     "nn.SyncBatchNorm": "there is one process; write nn.BatchNorm2d",
     "optim.Adafactor": "write torch.optim.Adam",
+    "optim.swa_utils": "write average.mul_(decay).add_(p, alpha=1 - decay) of a copy's parameters",
     "optim.lr_scheduler.CyclicLR": "write OneCycleLR, or LambdaLR of a triangle",
     "optim.lr_scheduler.MultiplicativeLR": "write LambdaLR, whose function gives the product",
     "optim.lr_scheduler.ChainedScheduler": "call step() of each schedule",

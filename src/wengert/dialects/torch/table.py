@@ -59,7 +59,6 @@ LATE: dict[str, tuple[str, ...]] = {
     "autograd.gradcheck": (f"{_HERE}.checks",),
     "autograd.forward_ad": (f"{_HERE}.forward_ad",),
     "utils": (f"{_HERE}.checkpoint",),
-    "optim.swa_utils": (f"{_HERE}.optim.averaging",),
     "utils.data": (f"{_HERE}.data.loaders",),
     "utils._pytree": (f"{_HERE}.pytree",),
     "functional": (f"{_HERE}.norms", f"{_HERE}.functional"),

@@ -165,7 +165,6 @@ POOLS: dict[str, Program] = {
     "torch.max_pool1d_with_indices": lambda t: t.max_pool1d_with_indices(data(t, 1, 1, 4), 2),
     "torch.avg_pool1d": lambda t: t.avg_pool1d(data(t, 1, 1, 4), 2),
     "torch.adaptive_avg_pool1d": lambda t: t.adaptive_avg_pool1d(data(t, 1, 1, 4), 2),
-    "torch.adaptive_max_pool1d": lambda t: t.adaptive_max_pool1d(data(t, 1, 1, 5), 2),
     "adaptive_max_pool2d-ties": lambda t: t.autograd.grad(
         weighed(t, t.nn.functional.adaptive_max_pool2d(x := tied(t), 4)), x
     ),

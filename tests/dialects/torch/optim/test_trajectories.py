@@ -64,12 +64,10 @@ def test_large_parameters(name: str, turned: bool) -> None:
 
 
 #: Names that are not offered on purpose.
-LEFT_OUT = (
-    "MultiplicativeLR", "ChainedScheduler", "CyclicLR", "get_swa_avg_fn", "get_swa_multi_avg_fn"
-)  # fmt: skip
+LEFT_OUT = ("MultiplicativeLR", "ChainedScheduler", "CyclicLR")
 
 
-@pytest.mark.parametrize("path", [*KINDS, "LBFGS", "lr_scheduler", "swa_utils"])
+@pytest.mark.parametrize("path", [*KINDS, "LBFGS", "lr_scheduler"])
 def test_signature(path: str) -> None:
     """Arguments have PyTorch's names, order and defaults."""
 

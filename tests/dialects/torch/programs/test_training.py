@@ -132,9 +132,7 @@ def ema_model(torch: Any) -> Any:
         with torch.no_grad():
             for e, p in zip(ema.parameters(), m.parameters(), strict=True):
                 e.mul_(0.9).add_(p, alpha=0.1)
-    avg = torch.optim.swa_utils.AveragedModel(m)
-    avg.update_parameters(m)
-    return ema.weight, m.weight, avg.module.weight, avg.n_averaged
+    return ema.weight, m.weight
 
 
 @program

@@ -29,6 +29,7 @@ from wengert.dialects.torch.tensors import (
 from wengert.ops import contractions, shapes
 from wengert.ops.batching import drawn
 from wengert.ops.neural import attention, layers
+from wengert.ops.neural.bags import bagged
 
 # -- affine maps -----------------------------------------------------------------------------------
 
@@ -196,7 +197,8 @@ def embedding_bag(
         kept = where != padding_idx % w.shape[0]
         where, bags = where[kept], bags[kept]
         shares = None if shares is None else shares[np.flatnonzero(kept)]
-    return _bagged(_rows(w, where, -1, scale_grad_by_freq), shares, bags, count, mode)
+    rows = _rows(w, where, -1, scale_grad_by_freq)
+    return bagged(rows if shares is None else rows * shares, bags, count, mode)
 
 
 def _starts(where: Any, offsets: Any, include_last_offset: bool) -> list[int]:
@@ -212,33 +214,6 @@ def _starts(where: Any, offsets: Any, include_last_offset: bool) -> list[int]:
         raise misfit("embedding_bag", f"0 to {len(where)}", offsets=offsets.tolist())
     found: list[int] = offsets.tolist()
     return found[:-1] if include_last_offset else found
-
-
-def _largest_of_bags(rows: Native, bags: np.ndarray, count: int) -> Native:
-    """Return the largest row of each bag by its elements; the first of equal ones has the share."""
-    some = np.bincount(bags, minlength=count) > 0
-    largest = ns.segment_max(rows, bags, num_segments=count)
-    raw, last = rows._raw, len(bags)
-    if type(raw) is np.ndarray:
-        first = np.full((count, raw.shape[1]), last)
-        there = raw == largest._raw[bags]
-        np.minimum.at(first, bags, np.where(there, np.arange(last)[:, None], last))
-        if (first[some] < last).all():  # and nothing is NaN
-            first[~some] = 0
-            largest = ns.take_along_axis(rows, wrap_native(first), axis=0) if last else largest
-    return ns.where(wrap_native(some[:, None]), largest, 0.0)
-
-
-def _bagged(rows: Native, shares: Any, bags: np.ndarray, count: int, mode: str) -> Native:
-    if shares is not None:
-        rows = rows * shares
-    if mode == "max":
-        return _largest_of_bags(rows, bags, count)
-    sums = ns.segment_sum(rows, bags, num_segments=count)
-    if mode == "sum":
-        return sums
-    sizes = np.maximum(np.bincount(bags, minlength=count), 1)
-    return sums / wrap_native(sizes[:, None].astype(sums._raw.dtype))
 
 
 @functional(label="")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
-import math
 from typing import Annotated, Any
 
 import numpy as np
@@ -16,7 +14,6 @@ from wengert.dialects.torch.conventions import read
 from wengert.dialects.torch.kinds import READERS, Input, Int, tensor
 from wengert.dialects.torch.nn import arguments
 from wengert.dialects.torch.nn.arguments import (
-    F,
     Fractional,
     Ints,
     functional,
@@ -24,12 +21,9 @@ from wengert.dialects.torch.nn.arguments import (
     misfit,
     ranked,
 )
-from wengert.dialects.torch.table import NAMES, put
-from wengert.dialects.torch.tensors import Native, ns, static, values_of, wrap_native
-from wengert.ops import updates
+from wengert.dialects.torch.tensors import Native, ns, static, values_of
 from wengert.ops.families.narrow import in_single
-from wengert.ops.neural import pooling
-from wengert.ops.neural.resampling import area_taps
+from wengert.ops.neural import pooling, unpooling
 from wengert.ops.neural.windows import Rank, batched, unbatched
 
 #: Tensors whose numbers have an order, and those that have means.
@@ -198,21 +192,6 @@ def _adaptive_mean(spatial: int) -> Any:
     return pool
 
 
-def _indices_of_largest(raw: np.ndarray, size: Ints) -> np.ndarray:
-    """Return the flat position of the first largest element of each uneven window."""
-    lead, spatial = raw.shape[: raw.ndim - len(size)], raw.shape[raw.ndim - len(size) :]
-    taps = [area_taps(n, m)[0] for n, m in zip(spatial, size, strict=True)]
-    positions = np.arange(math.prod(spatial)).reshape(spatial)
-    found = np.empty((*lead, *size), np.int64)
-    index: Any
-    for index in itertools.product(*map(range, size)):
-        window = np.ix_(*(t[i][t[i] >= 0] for t, i in zip(taps, index, strict=True)))
-        flat = positions[window].reshape(-1)
-        values = raw.reshape(*lead, -1)[..., flat]
-        found[(..., *index)] = flat[np.argmax(values, axis=-1)]
-    return found
-
-
 @ranked("adaptive_max_pool{}d", "AdaptiveMaxPool{}DBackward0", first="SqueezeBackward1")
 def _adaptive_max(spatial: int) -> Any:
     name = f"adaptive_max_pool{spatial}d"
@@ -237,20 +216,10 @@ def _adaptive_max(spatial: int) -> Any:
                     f"{name}: inside of vmap, windows must be even to return indices"
                 )
             return _ADAPTIVE[spatial][1](x, size)
-        where = _indices_of_largest(x._raw, size)
-        flat = ns.reshape(x, (*lead, math.prod(image)))
-        index = wrap_native(where.reshape(*lead, math.prod(size)))
-        y = ns.reshape(ns.take_along_axis(flat, index, axis=-1), where.shape)
-        return (y, wrap_native(where)) if return_indices else y
+        found = unpooling.largest_of_uneven_windows(x, size)
+        return found if return_indices else found[0]
 
     return pool
-
-
-ranked(
-    "adaptive_max_pool{}d_with_indices", "AdaptiveMaxPool{}DBackward0", first="SqueezeBackward1"
-)(lambda spatial: _with_indices(_adaptive_max(spatial)))
-#: torch.adaptive_max_pool1d returns both.
-put(("adaptive_max_pool1d",), NAMES[F + "adaptive_max_pool1d_with_indices"])
 
 
 # -- back to where the largest were ----------------------------------------------------------------
@@ -299,19 +268,6 @@ def _max_unpool(spatial: int) -> Any:
         where = values_of(indices._raw)
         if where.dtype != np.int64 or where.shape != input.shape:
             raise misfit(name, "int64 indices of one shape", input=input, indices=where)
-        return _put_back(input, where, size)
+        return unpooling.put_back(input, where, size)
 
     return unpool
-
-
-def _put_back(x: Native, where: np.ndarray, size: Ints) -> Native:
-    lead = x.shape[: x.ndim - len(size)]
-    count, rows = math.prod(size), math.prod(lead)
-    if where.size and (where.min() < 0 or where.max() >= count):
-        raise misfit("max_unpool", f"indices below {count}", largest=int(where.max()))
-    flat = where.reshape(rows, math.prod(x.shape[len(lead) :]))
-    nothing = wrap_native(np.zeros((rows, count), x._raw.dtype))
-    values = ns.reshape(x, flat.shape)
-    # each element has the derivative of its position, also where another one is written over it
-    found = updates.at_set(nothing, values, key=(np.arange(rows)[:, None], flat), winners=None)
-    return ns.reshape(found, (*lead, *size))

@@ -55,13 +55,12 @@ RANGES: dict[str, Range] = {
         ),
         _NOT_NEGATIVE,
     ),
-    **dict.fromkeys(("rho", "factor", "end_factor", "decay"), _SHARE),
+    **dict.fromkeys(("rho", "factor", "end_factor"), _SHARE),
     **dict.fromkeys(("T_0", "T_mult", "total_steps", "epochs", "steps_per_epoch"), _COUNT),
     "betas": ("numbers from 0 to below 1", lambda beta: 0 <= beta < 1),
     "start_factor": ("a number above 0 and at most 1", lambda factor: 0 < factor <= 1),
     "eta_min": ("a number", lambda rate: isinstance(rate, numbers.Real)),
     "pct_start": ("a float from 0 to 1", lambda n: isinstance(n, float) and 0 <= n <= 1),
-    "anneal_epochs": ("a whole number of 0 or more", lambda n: isinstance(n, int) and n >= 0),
     "anneal_strategy": one_of("cos", "linear"),
 }  # fmt: skip
 

@@ -83,15 +83,6 @@ class autocast:
         return call
 
 
-class _OfCPU(autocast):
-    """`torch.cpu.amp.autocast`, the older name."""
-
-    def __init__(
-        self, enabled: bool = True, dtype: Any = dtypes.bfloat16, cache_enabled: bool = True
-    ) -> None:
-        super().__init__(_CPU, dtype, enabled, cache_enabled)
-
-
 class _OfCUDA(autocast):
     """`torch.cuda.amp.autocast`, the older name."""
 
@@ -101,7 +92,6 @@ class _OfCUDA(autocast):
         super().__init__("cuda", dtype, enabled, cache_enabled)
 
 
-put(("cpu.amp.autocast",), _OfCPU)
 put(("cuda.amp.autocast", "cuda.amp.autocast_mode.autocast"), _OfCUDA)
 
 

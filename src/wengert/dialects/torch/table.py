@@ -88,7 +88,7 @@ for _module, _names in {
     "norms": """
         functional norm frobenius_norm nuclear_norm norm_except_dim dist renorm renorm_ cdist pdist
     """,
-    "amp": "autocast amp cpu is_autocast_enabled get_autocast_dtype get_autocast_gpu_dtype",
+    "amp": "autocast amp is_autocast_enabled get_autocast_dtype get_autocast_gpu_dtype",
     # torch.nn, and what torch has of torch.nn.functional if it is likely the first of its kind
     "nn": """
         nn softmax log_softmax conv1d conv2d conv3d dropout layer_norm cosine_similarity embedding

@@ -61,8 +61,6 @@ DATASETS = {
     "joined, too far back": "(S(2) + S(3))[-6]",
     "joined of none": "d.ConcatDataset([])",
     "joined of streams": "d.ConcatDataset([I(1)])",
-    "chained": "list(I(1, 2) + I(3)), len(I(1, 2) + I(3)), len(d.ChainDataset([I(1)] * 3))",
-    "chained of others": "list(d.ChainDataset([S(2)]))",
     "subset": "s = d.Subset(S(5), [4, 1]); s[0], s[-1], len(s), s.__getitems__([1, 0])",
     "subset of a subset": "d.Subset(d.Subset(S(5), [4, 1, 2]), [2, 0]).__getitems__([0, 1])",
     "subset by list": "d.Subset(d.TensorDataset(t), [2, 1])[[0, 1]]",

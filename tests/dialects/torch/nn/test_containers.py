@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections import OrderedDict
 from typing import Any
 
@@ -290,25 +289,6 @@ def old_backward_hooks(torch: Any) -> Any:
     x = numbers(torch, 3, grad=True)
     model(x).sum().backward()
     return [seen, x.grad]
-
-
-@program
-def hooks_for_every_module(torch: Any) -> Any:
-    place = torch.nn.modules.module
-    seen: list[Any] = []
-    x = numbers(torch, 3, 2, grad=True)
-    torch.manual_seed(0)
-    model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU())
-    with contextlib.ExitStack() as hooks:
-        for handle in (
-            place.register_module_forward_pre_hook(lambda m, a: seen.append(type(m).__name__)),
-            place.register_module_forward_hook(lambda m, a, y: seen.append(y)),
-            place.register_module_full_backward_hook(lambda m, gi, go: seen.append((gi, go))),
-        ):
-            hooks.enter_context(handle)
-        model(x).sum().backward()
-    model(x)
-    return seen
 
 
 @program

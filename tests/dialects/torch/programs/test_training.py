@@ -657,12 +657,6 @@ def module_forward_kwargs_and_hooks(torch: Any) -> Any:
     layer = torch.nn.Linear(2, 2)
     layer.register_full_backward_pre_hook(lambda mod, go: (go[0] * 0.5,))
     layer(x).sum().backward()
-    h = torch.nn.modules.module.register_module_forward_hook(
-        lambda mod, i, o: seen.append(type(mod).__name__)
-    )
-    layer(x)
-    h.remove()
-    print(seen[-1])
     return x, layer.weight
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Generic, TypeVar
 
 from wengert.dialects.kernel.functions import warn
@@ -32,9 +32,6 @@ class Dataset(Generic[T_co]):
 class IterableDataset(Dataset[T_co], Iterable[T_co]):
     """Samples that come one after the other: a class of yours with `__iter__`."""
 
-    def __add__(self, other: Dataset[Any]) -> Any:
-        return ChainDataset([self, other])
-
 
 class TensorDataset(Dataset[tuple[Tensor, ...]]):
     """The rows of tensors of one length, as tuples."""
@@ -57,8 +54,8 @@ class ConcatDataset(Dataset[T_co]):
         self.datasets = list(datasets)
         if not self.datasets or any(isinstance(d, IterableDataset) for d in self.datasets):
             raise AssertionError(
-                "ConcatDataset takes one dataset or more whose samples have numbers; for an "
-                "IterableDataset write ChainDataset"
+                "ConcatDataset takes one dataset or more whose samples have numbers, not an "
+                "IterableDataset; write itertools.chain in an __iter__ of yours"
             )
         self.cumulative_sizes = list(itertools.accumulate(len(d) for d in self.datasets))
 
@@ -73,29 +70,6 @@ class ConcatDataset(Dataset[T_co]):
 
     def __len__(self) -> int:
         return self.cumulative_sizes[-1]
-
-
-class ChainDataset(IterableDataset[T_co]):
-    """The samples of one IterableDataset, then those of the next."""
-
-    def __init__(self, datasets: Iterable[Any]) -> None:
-        self.datasets = datasets
-
-    def _parts(self) -> Iterator[Any]:
-        for dataset in self.datasets:
-            if not isinstance(dataset, IterableDataset):
-                raise AssertionError(
-                    f"ChainDataset got a {type(dataset).__name__}; give IterableDatasets, or "
-                    "write ConcatDataset"
-                )
-            yield dataset
-
-    def __iter__(self) -> Iterator[T_co]:
-        for dataset in self._parts():
-            yield from dataset
-
-    def __len__(self) -> int:
-        return sum(len(dataset) for dataset in self._parts())
 
 
 class Subset(Dataset[T_co]):
@@ -178,7 +152,7 @@ def _of_fractions(count: int, fractions: Sequence[float]) -> list[int]:
 
 
 for _made in (
-    Dataset, IterableDataset, TensorDataset, ConcatDataset, ChainDataset, Subset,
+    Dataset, IterableDataset, TensorDataset, ConcatDataset, Subset,
     random_split,
 ):  # fmt: skip
     put((f"utils.data.{_made.__name__}", f"utils.data.dataset.{_made.__name__}"), _made)

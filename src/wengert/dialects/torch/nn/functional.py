@@ -15,7 +15,7 @@ from wengert.dialects.torch.memory import overwrite
 from wengert.dialects.torch.modes import no_grad
 from wengert.dialects.torch.nn.arguments import Alike, F, functional, is_batched, misfit, wrong
 from wengert.dialects.torch.random import happens
-from wengert.dialects.torch.table import guarded, in_place, offered, plain, put
+from wengert.dialects.torch.table import guarded, in_place, plain, put
 from wengert.dialects.torch.tensors import (
     Native,
     Tensor,
@@ -155,15 +155,6 @@ def embedding(
 
 
 _TABLE = Argument("embedding", "weight")
-
-
-@offered("embedding", method=False)
-def _embedding(
-    weight: Input, indices: Indices, padding_idx: int = -1, scale_grad_by_freq: bool = False,
-    sparse: bool = False,
-) -> Native:  # fmt: skip
-    """Return the rows of a matrix at indices, in the order of torch.embedding."""
-    return _rows(weight, indices, padding_idx, scale_grad_by_freq)
 
 
 @functional()

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,7 +12,6 @@ from wengert.dialects.torch.autograd_function import Function
 from wengert.dialects.torch.gradients import Handle
 from wengert.dialects.torch.modes import is_grad_enabled
 from wengert.dialects.torch.signatures import registration
-from wengert.dialects.torch.table import put
 from wengert.dialects.torch.tensors import Tensor, made
 
 #: The dicts of hooks that a module has, by the numbers of their handles.
@@ -22,8 +19,6 @@ DICTS = (
     "_backward_pre_hooks", "_backward_hooks", "_forward_hooks", "_forward_hooks_with_kwargs",
     "_forward_pre_hooks", "_forward_pre_hooks_with_kwargs",
 )  # fmt: skip
-#: The hooks that are called for every module.
-EVERY: Any = SimpleNamespace(_is_full_backward_hook=None, **{name: {} for name in DICTS})
 
 
 # -- registering -----------------------------------------------------------------------------------
@@ -77,16 +72,6 @@ def _use_backward_hooks(module: Any, full: bool) -> None:
     module._is_full_backward_hook = full
 
 
-for _name, _function in (
-    ("forward_pre_hook", register_forward_pre_hook),
-    ("forward_hook", register_forward_hook),
-    ("full_backward_hook", register_full_backward_hook),
-    ("backward_hook", register_backward_hook),
-    ("full_backward_pre_hook", register_full_backward_pre_hook),
-):
-    put((f"nn.modules.module.register_module_{_name}",), functools.partial(_function, EVERY))
-
-
 # -- a call ----------------------------------------------------------------------------------------
 
 
@@ -97,22 +82,7 @@ def are_set(module: Any) -> bool:
         or module._forward_pre_hooks
         or module._backward_hooks
         or module._backward_pre_hooks
-        or EVERY._forward_hooks
-        or EVERY._forward_pre_hooks
-        or EVERY._backward_hooks
-        or EVERY._backward_pre_hooks
     )
-
-
-def _hooks(module: Any, kind: str) -> list[tuple[int, Callable[..., Any]]]:
-    """Return the hooks of every module and of this one, with their numbers."""
-    return [*getattr(EVERY, kind).items(), *getattr(module, kind).items()]
-
-
-def _backward_hooks(module: Any, full: bool) -> list[Callable[..., Any]]:
-    """Return the backward hooks that get the gradients of arguments, or of the last operation."""
-    owners = [o for o in (EVERY, module) if o._is_full_backward_hook is full]
-    return [hook for owner in owners for hook in owner._backward_hooks.values()]
 
 
 class Call:
@@ -126,24 +96,26 @@ class Call:
         """Return what `forward` gives, as the hooks leave it."""
         module = self.module
         self._before()
-        full = _backward_hooks(module, True)
-        pre = [hook for _, hook in _hooks(module, "_backward_pre_hooks")]
+        hooks, pre = (
+            list(module._backward_hooks.values()),
+            list(module._backward_pre_hooks.values()),
+        )
+        full = hooks if module._is_full_backward_hook else []
         watch = _Watch(module, full, pre) if full or pre else None
         if watch is not None:
             self.args = watch.inputs(self.args)
         self.result = module.forward(*self.args, **self.kwargs)
-        for number, hook in _hooks(module, "_forward_hooks"):
+        for number, hook in list(module._forward_hooks.items()):
             self._after(number, hook)
         if watch is not None:
             self.result = watch.outputs(self.result)
-        last = _backward_hooks(module, False)
-        if last:
-            _hook_last_node(module, self.result, last)
+        if hooks and not full:
+            _hook_last_node(module, self.result, hooks)
         return self.result
 
     def _before(self) -> None:
         module = self.module
-        for number, hook in _hooks(module, "_forward_pre_hooks"):
+        for number, hook in list(module._forward_pre_hooks.items()):
             if number in module._forward_pre_hooks_with_kwargs:
                 answer = hook(module, self.args, self.kwargs)
                 if answer is None:
@@ -161,8 +133,7 @@ class Call:
 
     def _after(self, number: int, hook: Callable[..., Any]) -> None:
         module = self.module
-        named = module._forward_hooks_with_kwargs, EVERY._forward_hooks_with_kwargs
-        if number in named[0] or number in named[1]:
+        if number in module._forward_hooks_with_kwargs:
             answer = hook(module, self.args, self.kwargs, self.result)
         else:
             answer = hook(module, self.args, self.result)

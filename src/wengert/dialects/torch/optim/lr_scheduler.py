@@ -208,35 +208,8 @@ class CosineAnnealingWarmRestarts(
             self.T_i = self.T_0 * self.T_mult**done
 
 
-class _WithMomentum(scheduler.LRScheduler):
-    """A schedule that changes the momentum along with the rate, against it."""
-
-    def _begin_momentum(self, options: dict[str, Any]) -> tuple[Any, Any] | None:
-        """Return momenta for all groups, having given them the largest before the first step."""
-        base, largest = options.pop("base_momentum"), options.pop("max_momentum")
-        if not options["cycle_momentum"]:
-            return None
-        defaults = self.optimizer.defaults
-        if "momentum" not in defaults and "betas" not in defaults:
-            raise ValueError("this optimizer has no momentum to cycle; write cycle_momentum=False")
-        self.use_beta1 = "betas" in defaults
-        lows = scheduler.for_groups("base_momentum", self.optimizer, base)
-        highs = scheduler.for_groups("max_momentum", self.optimizer, largest)
-        if options["last_epoch"] == -1:
-            for group, low, high in zip(self.optimizer.param_groups, lows, highs, strict=True):
-                self._set_momentum(group, high)
-                group["max_momentum"], group["base_momentum"] = high, low
-        return lows, highs
-
-    def _set_momentum(self, group: dict[str, Any], value: Any) -> None:
-        if self.use_beta1:
-            group["betas"] = (value, *group["betas"][1:])
-        else:
-            group["momentum"] = value
-
-
 class OneCycleLR(
-    _WithMomentum,
+    scheduler.LRScheduler,
     takes="max_lr, total_steps=None, epochs=None, steps_per_epoch=None, pct_start=0.3, "
     "anneal_strategy='cos', cycle_momentum=True, base_momentum=0.85, max_momentum=0.95, "
     "div_factor=25.0, final_div_factor=1e4, three_phase=False, last_epoch=-1",
@@ -260,8 +233,29 @@ class OneCycleLR(
                 group["initial_lr"] = high / first
                 group["max_lr"] = high
                 group["min_lr"] = group["initial_lr"] / last
-        self._begin_momentum(options)
+        momenta = {name: options.pop(name) for name in ("max_momentum", "base_momentum")}
+        if options["cycle_momentum"]:
+            self._begin_momentum(momenta, options["last_epoch"] == -1)
         super()._init_with(optimizer, options)
+
+    def _begin_momentum(self, momenta: dict[str, Any], anew: bool) -> None:
+        """Give all groups the largest momentum before the first step."""
+        defaults = self.optimizer.defaults
+        if "momentum" not in defaults and "betas" not in defaults:
+            raise ValueError("this optimizer has no momentum to cycle; write cycle_momentum=False")
+        self.use_beta1 = "betas" in defaults
+        for name, value in momenta.items():
+            values = scheduler.for_groups(name, self.optimizer, value)
+            for group, its in zip(self.optimizer.param_groups if anew else (), values, strict=anew):
+                group[name] = its
+        for group in self.optimizer.param_groups if anew else ():
+            self._set_momentum(group, group["max_momentum"])
+
+    def _set_momentum(self, group: dict[str, Any], value: Any) -> None:
+        if self.use_beta1:
+            group["betas"] = (value, *group["betas"][1:])
+        else:
+            group["momentum"] = value
 
     def get_lr(self) -> list[Any]:
         """Return the rates for now, having given groups their momenta."""
@@ -321,34 +315,16 @@ def _phases(share: float, total: int, three: bool) -> list[dict[str, Any]]:
 # -- made of others, and by a metric ---------------------------------------------------------------
 
 
-class _Several(scheduler.LRScheduler):
-    """A schedule made of others."""
-
-    _schedulers: Sequence[Any]
-    _packed = "_schedulers"
-
-    def _check_parts(self, optimizer: Any, schedulers: Sequence[Any]) -> None:
-        name = type(self).__name__
-        if not schedulers:
-            raise ValueError(f"{name}: got no schedules; give one at least")
-        for position, part in enumerate(schedulers):
-            if not hasattr(part, "optimizer"):
-                raise TypeError(f"{name}: a {type(part).__name__} was given; give schedules")
-            if isinstance(part, ReduceLROnPlateau) or optimizer is not part.optimizer:
-                raise ValueError(
-                    f"{name}: the schedule at index {position} is for another optimizer, or needs "
-                    "a metric in each step; give schedules of one optimizer that need none"
-                )
-
-
-class SequentialLR(_Several):
+class SequentialLR(scheduler.LRScheduler):
     """One schedule after another, each from a number of steps on."""
+
+    _packed = "_schedulers"
 
     def __init__(
         self, optimizer: Optimizer, schedulers: list[scheduler.LRScheduler], milestones: list[int],
         last_epoch: int = -1,
     ) -> None:  # fmt: skip
-        self._check_parts(optimizer, schedulers)
+        _check_parts(optimizer, schedulers)
         if len(milestones) != len(schedulers) - 1:
             raise ValueError(
                 f"SequentialLR: {len(schedulers)} schedules and {len(milestones)} milestones; "
@@ -384,6 +360,19 @@ class SequentialLR(_Several):
         else:
             part.step()
         self._last_lr = part.get_last_lr()
+
+
+def _check_parts(optimizer: Any, schedulers: Sequence[Any]) -> None:
+    if not schedulers:
+        raise ValueError("SequentialLR: got no schedules; give one at least")
+    for position, part in enumerate(schedulers):
+        if not hasattr(part, "optimizer"):
+            raise TypeError(f"SequentialLR: a {type(part).__name__} was given; give schedules")
+        if isinstance(part, ReduceLROnPlateau) or optimizer is not part.optimizer:
+            raise ValueError(
+                f"SequentialLR: the schedule at index {position} is for another optimizer, or "
+                "needs a metric in each step; give schedules of one optimizer that need none"
+            )
 
 
 _PLATEAU = {

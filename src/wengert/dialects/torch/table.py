@@ -89,13 +89,19 @@ for _module, _names in {
         functional norm frobenius_norm nuclear_norm norm_except_dim dist renorm renorm_ cdist pdist
     """,
     "amp": "autocast amp is_autocast_enabled get_autocast_dtype get_autocast_gpu_dtype",
-    # torch.nn, and what torch has of torch.nn.functional if it is likely the first of its kind
-    "nn": """
-        nn softmax log_softmax conv1d conv2d conv3d dropout layer_norm cosine_similarity embedding
-        max_pool2d selu celu prelu relu relu_
-    """,
 }.items():
     LATE |= dict.fromkeys(_names.split(), (f"{_HERE}.{_module}",))
+#: torch.nn, and what torch has of torch.nn.functional if it is likely the first of its kind.
+_NN = """
+    nn softmax log_softmax conv1d conv2d conv3d dropout layer_norm cosine_similarity max_pool2d
+    selu celu prelu relu relu_
+"""
+_NN_PARTS = """
+    activations all_parameters containers convolutions functional init layers.activations
+    layers.convolutions layers.lazy layers.linear layers.losses layers.normalisation layers.padding
+    layers.pooling layers.shapes losses module normalisation parametrize pooling sampling sequences
+"""
+LATE |= dict.fromkeys(_NN.split(), tuple(f"{_HERE}.nn.{part}" for part in _NN_PARTS.split()))
 for _module, _names in {
     "recurrent": "RNN LSTM GRU RNNBase RNNCellBase RNNCell LSTMCell GRUCell",
     "transformer": """

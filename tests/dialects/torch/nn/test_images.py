@@ -46,8 +46,6 @@ IMAGES: dict[str, Program] = {
     "bilinear-recompute": resize(
         (1, 2, 4, 5), scale_factor=1.6, mode="bilinear", recompute_scale_factor=True
     ),
-    "bilinear-antialias": resize((1, 2, 8, 9), (3, 4), mode="bilinear", antialias=True),
-    "bicubic-antialias": resize((1, 2, 8, 9), (3, 4), mode="bicubic", antialias=True),
     "bicubic": resize((1, 2, 4, 5), (7, 3), mode="bicubic"),
     "bicubic-corners": resize((1, 2, 4, 5), (7, 3), mode="bicubic", align_corners=True),
     "trilinear": resize((1, 2, 3, 3, 2), (4, 5, 3), mode="trilinear"),

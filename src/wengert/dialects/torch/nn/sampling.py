@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from wengert.dialects.torch.nn.arguments import Alike, F, functional, misfit, wr
 from wengert.dialects.torch.repeating import border_pairs, cropped, padded
 from wengert.dialects.torch.table import NAMES, plain
 from wengert.dialects.torch.tensors import Native, ns, static
-from wengert.ops.neural import grids, resampling, resizing
+from wengert.ops.neural import grids, resampling
 
 # -- other sizes -----------------------------------------------------------------------------------
 
@@ -51,9 +50,6 @@ def _sizes(x: Native, size: Any, scale_factor: Any) -> tuple[list[int] | None, A
     return many, None
 
 
-_KERNELS = {"bilinear": "linear", "bicubic": "cubic"}
-
-
 @functional(label="UpsampleBackward0")
 def interpolate(
     input: Input, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
@@ -70,10 +66,9 @@ def interpolate(
     sizes, factors = _sizes(x, size, scale_factor)
     if recompute_scale_factor and sizes is not None:
         raise wrong("interpolate: recompute_scale_factor needs scale_factor")
-    if antialias and not (mode in _KERNELS and x.ndim == 4):
-        raise wrong(
-            "interpolate: antialias=True is for images (4 axes) and the modes 'bilinear' and "
-            "'bicubic'; leave it out"
+    if antialias:
+        raise NotImplementedError(
+            "interpolate: antialias=True is not offered; write F.avg_pool2d before, or leave it out"
         )
     _check_mode(x, mode)
     if factors is not None and (recompute_scale_factor or mode == "area"):
@@ -87,26 +82,9 @@ def interpolate(
         raise unable("interpolate", x)
     if sizes is not None and min(sizes) < 1:
         raise misfit("interpolate", "1 element or more for each axis", input=x, size=sizes)
-    if antialias:
-        return _smoothed(x, sizes, factors, mode, bool(align_corners))
     return resampling.interpolate(
         x, sizes, scale_factor=factors, mode=mode, align_corners=bool(align_corners)
     )
-
-
-def _smoothed(x: Native, sizes: Any, factors: Any, mode: str, align_corners: bool) -> Any:
-    """Return images resized by a kernel that is as wide as needed."""
-    if align_corners:
-        raise RuntimeError("interpolate: align_corners=True with antialias=True is not offered")
-    if sizes is None:
-        sizes = [math.floor(n * f) for n, f in zip(x.shape[2:], factors, strict=True)]
-    kernel = _KERNELS[mode]
-    taps = {
-        2 + a: resizing.kernel_taps(n, m, kernel, True)
-        for a, (n, m) in enumerate(zip(x.shape[2:], sizes, strict=True))
-        if n != m
-    }
-    return resizing.resize_axes(x, taps)
 
 
 def _old(name: str, mode: str, align_corners: bool | None = None) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from wengert.dialects.kernel.functions import warn
@@ -31,9 +31,7 @@ class LambdaLR(scheduler.LRScheduler, takes="lr_lambda, last_epoch=-1"):
         functions = scheduler.for_groups("lr_lambda", optimizer, options.pop("lr_lambda"))
         super()._init_with(optimizer, {**options, "lr_lambdas": functions})
 
-    def get_lr(self) -> list[Any]:
-        """Return the rates for now."""
-        self._warn_outside()
+    def _rates(self) -> list[Any]:
         both = zip(self.lr_lambdas, self.base_lrs, strict=True)
         return [rate * function(self.last_epoch) for function, rate in both]
 
@@ -48,16 +46,20 @@ class _ByFactor(scheduler.LRScheduler):
     optimiser.
     """
 
+    _factor: Callable[[Any, int], float]
     #: whether it changes at each step; then a schedule that is continued begins without a change
     _smooth = False
 
-    def _factor(self, step: int) -> float:
-        """Return by what the first rates are multiplied after some steps."""
-        raise NotImplementedError
+    def __init_subclass__(
+        cls, *, factor: Callable[[Any, int], float] | None = None, smooth: bool = False,
+        **further: Any,
+    ) -> None:  # fmt: skip
+        """Take the function of a schedule and a number of steps, and whether it is smooth."""
+        super().__init_subclass__(**further)
+        if factor is not None:
+            cls._factor, cls._smooth = factor, smooth
 
-    def get_lr(self) -> list[Any]:
-        """Return the rates for now."""
-        self._warn_outside()
+    def _rates(self) -> list[Any]:
         now = self.last_epoch
         before = self._factor(now - 1) if now else 1.0
         stays = before == 0 or (self._smooth and self._is_initial and now != 0)
@@ -71,62 +73,61 @@ class _ByFactor(scheduler.LRScheduler):
         return [rate * factor for rate in self.base_lrs]
 
 
-class StepLR(_ByFactor, takes="step_size, gamma=0.1, last_epoch=-1"):
+class StepLR(
+    _ByFactor,
+    takes="step_size, gamma=0.1, last_epoch=-1",
+    factor=lambda its, step: rates.exponential(step, its.gamma, its.step_size, True),
+):
     """The rate, times `gamma` after each `step_size` steps."""
 
-    def _factor(self, step: int) -> float:
-        return rates.exponential(step, self.gamma, self.step_size, True)
 
-
-class MultiStepLR(_ByFactor, takes="milestones, gamma=0.1, last_epoch=-1"):
+class MultiStepLR(
+    _ByFactor,
+    takes="milestones, gamma=0.1, last_epoch=-1",
+    factor=lambda its, step: its.gamma ** bisect_right(sorted(its.milestones.elements()), step),
+):
     """The rate, times `gamma` after some numbers of steps."""
 
     def _init_with(self, optimizer: Optimizer, options: dict[str, Any]) -> None:
         counts = Counter(options["milestones"])
         super()._init_with(optimizer, {**options, "milestones": counts})
 
-    def _factor(self, step: int) -> float:
-        passed = bisect_right(sorted(self.milestones.elements()), step)
-        return float(self.gamma**passed)
 
-
-class ConstantLR(_ByFactor, takes=f"factor={1 / 3}, total_iters=5, last_epoch=-1"):
+class ConstantLR(
+    _ByFactor,
+    takes=f"factor={1 / 3}, total_iters=5, last_epoch=-1",
+    factor=lambda its, step: its.factor if step < its.total_iters else 1.0,
+):
     """The rate, times `factor` for the first `total_iters` steps."""
-
-    def _factor(self, step: int) -> float:
-        return self.factor if step < self.total_iters else 1.0
 
 
 class LinearLR(
     _ByFactor,
     takes=f"start_factor={1 / 3}, end_factor=1.0, total_iters=5, last_epoch=-1",
+    factor=lambda its, step: rates.line(
+        rates.share(step, its.total_iters), its.start_factor, its.end_factor
+    ),
+    smooth=True,
 ):
     """The rate, times a factor that changes linearly for `total_iters` steps."""
 
-    _smooth = True
 
-    def _factor(self, step: int) -> float:
-        done = rates.share(step, self.total_iters)
-        return rates.line(done, self.start_factor, self.end_factor)
-
-
-class ExponentialLR(_ByFactor, takes="gamma, last_epoch=-1"):
+class ExponentialLR(
+    _ByFactor,
+    takes="gamma, last_epoch=-1",
+    factor=lambda its, step: its.gamma**step,
+    smooth=True,
+):
     """The rate, times `gamma` after each step."""
 
-    _smooth = True
 
-    def _factor(self, step: int) -> float:
-        return float(self.gamma**step)
-
-
-class PolynomialLR(_ByFactor, takes="total_iters=5, power=1.0, last_epoch=-1"):
+class PolynomialLR(
+    _ByFactor,
+    takes="total_iters=5, power=1.0, last_epoch=-1",
+    factor=lambda its, step: (1 - rates.share(step, its.total_iters)) ** its.power,
+    smooth=True,
+):
     """The rate, times a power of the share of `total_iters` steps that is left."""
-
-    _smooth = True
-
-    def _factor(self, step: int) -> float:
-        done = rates.share(step, self.total_iters)
-        return float(rates.polynomial(done, 1.0, 0.0, self.power))
 
 
 # -- waves -----------------------------------------------------------------------------------------
@@ -138,9 +139,7 @@ class CosineAnnealingLR(scheduler.LRScheduler, takes="T_max, eta_min=0.0, last_e
     def _left(self, step: int) -> float:
         return rates.half_wave(step / self.T_max)
 
-    def get_lr(self) -> list[Any]:
-        """Return the rates for now."""
-        self._warn_outside()
+    def _rates(self) -> list[Any]:
         now, least, groups = self.last_epoch, self.eta_min, self.optimizer.param_groups
         if self._is_initial:
             return scheduler.rates_of(self.optimizer)
@@ -170,9 +169,7 @@ class CosineAnnealingWarmRestarts(
         self.T_cur: float = options["last_epoch"]
         super()._init_with(optimizer, options)
 
-    def get_lr(self) -> list[Any]:
-        """Return the rates for now."""
-        self._warn_outside()
+    def _rates(self) -> list[Any]:
         done = self.T_cur / self.T_i
         return [rates.cosine(done, rate, self.eta_min) for rate in self.base_lrs]
 
@@ -257,9 +254,8 @@ class OneCycleLR(
         else:
             group["momentum"] = value
 
-    def get_lr(self) -> list[Any]:
+    def _rates(self) -> list[Any]:
         """Return the rates for now, having given groups their momenta."""
-        self._warn_outside()
         now, begin = self.last_epoch, 0.0
         if now > self.total_steps:
             raise ValueError(

@@ -142,9 +142,6 @@ class Adagrad(
     def _begin(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         return super()._begin(p, self.defaults)
 
-    def share_memory(self) -> None:
-        """Do nothing: there is one process."""
-
 
 class Adadelta(
     ByRule,

@@ -53,11 +53,11 @@ _REASONS = {
     "testing.make_tensor": "write torch.rand or randint",
 }
 _DISTRIBUTIONS = """
-    AffineTransform Bernoulli Beta Binomial Cauchy Chi2 ContinuousBernoulli Dirichlet Exponential
-    ExponentialFamily FisherSnedecor Gamma GeneralizedPareto Geometric Gumbel HalfCauchy HalfNormal
-    Independent InverseGamma Kumaraswamy LKJCholesky Laplace LogNormal LogisticNormal
+    AffineTransform Bernoulli Beta Binomial Cauchy Chi2 ContinuousBernoulli Dirichlet Distribution
+    Exponential ExponentialFamily FisherSnedecor Gamma GeneralizedPareto Geometric Gumbel HalfCauchy
+    HalfNormal Independent InverseGamma Kumaraswamy LKJCholesky Laplace LogNormal LogisticNormal
     LowRankMultivariateNormal MixtureSameFamily Multinomial MultivariateNormal NegativeBinomial
-    OneHotCategorical OneHotCategoricalStraightThrough Pareto Poisson RelaxedBernoulli
+    Normal OneHotCategorical OneHotCategoricalStraightThrough Pareto Poisson RelaxedBernoulli
     RelaxedOneHotCategorical StudentT TransformedDistribution Uniform VonMises Weibull Wishart
     constraints kl kl_divergence register_kl transforms
 """

@@ -9,7 +9,7 @@ from typing import Any
 
 from wengert.dialects.torch.devices import Size
 from wengert.dialects.torch.table import offered_as, plain
-from wengert.dialects.torch.tensors import Tensor
+from wengert.dialects.torch.tensors import Tensor, is_tensor
 
 
 @plain("distributions.Categorical", "distributions.categorical.Categorical")
@@ -60,7 +60,7 @@ class Categorical:
 
     def log_prob(self, value: Any) -> Tensor:
         """Return the logarithm of the probability of each number."""
-        if not isinstance(value, Tensor):
+        if not is_tensor(value):
             raise ValueError(f"log_prob: got a {type(value).__name__}; give a tensor")
         among = (value % 1 == 0) & (value >= 0) & (value < self._count)
         self._check("the value", value, among, f"in 0 to {self._count - 1}")

@@ -11,7 +11,7 @@ import math
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from wengert.dialects.kernel.functions import warn
 from wengert.dialects.torch.optim import scheduler
@@ -46,7 +46,7 @@ class _ByFactor(scheduler.LRScheduler):
     optimiser.
     """
 
-    _factor: Callable[[Any, int], float]
+    _factor: ClassVar[Callable[[Any, int], float]]
     #: whether it changes at each step; then a schedule that is continued begins without a change
     _smooth = False
 

@@ -115,9 +115,6 @@ BATCHES = {
     "converted": "v(np.ones(2)), v(np.float64(2)), v((1, np.ones(1))), v([np.zeros(1), 'a'])",
     "converted nests": "v({'a': np.ones(1), 'b': None}), v(Point(1, np.ones(1))), v(t), v('a')",
     "arrays that are no numbers": "v(np.array(['a'])).tolist(), v(range(2))",
-    "a table of one's own": (
-        "c([3, 4]), d._utils.collate.collate([3, 4], collate_fn_map={int: lambda b, **_: sum(b)})"
-    ),
 }
 
 

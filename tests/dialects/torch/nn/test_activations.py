@@ -186,7 +186,6 @@ IN_TORCH: dict[str, Program] = {
     "logsigmoid-far": lambda torch: torch.nn.functional.logsigmoid(
         torch.tensor([-1000.0, -30, 30, 1000])
     ),
-    "silu-complex": lambda torch: torch.nn.functional.silu(torch.tensor([1 + 2j, -0.5j])),
     "softsign-complex": lambda torch: torch.nn.functional.softsign(torch.tensor([3 + 4j])),
 }
 

@@ -17,7 +17,7 @@ from wengert.dialects.torch.nn.arguments import F, Floats, activation, functiona
 from wengert.dialects.torch.operators import of_one, one
 from wengert.dialects.torch.random import exponential
 from wengert.dialects.torch.table import NAMES, guarded, offered, plain, put
-from wengert.dialects.torch.tensors import Native, Tensor, astype, ns, only_tensor, wrap_native
+from wengert.dialects.torch.tensors import Native, astype, ns, only_tensor, wrap_native
 from wengert.engine.record import apply
 from wengert.ops import special
 from wengert.ops.batching import constant, drawn
@@ -133,20 +133,7 @@ def gelu(input: Any, *, approximate: str = "none") -> Any:
     return memory.apart(kinks.gelu(approximate)(input))
 
 
-def _complex_silu(input: Input) -> Native:
-    return input * apply(conventions.sigmoid.op, (input,), {})
-
-
-_of_complex = guarded(_complex_silu, "SiluBackward0")
-
-
-def _silu(input: Any) -> Any:
-    if isinstance(input, Tensor) and input._raw.dtype.kind == "c":
-        return _of_complex(input)
-    return kinks.silu(input)
-
-
-activation("silu", doc="Return x * sigmoid(x).")(lambda: _silu)
+activation("silu", doc="Return x * sigmoid(x).")(lambda: kinks.silu)
 
 
 @plain(F + "softplus")

@@ -249,20 +249,7 @@ class _Named(_Container):
     def _pairs(self, values: Any) -> Iterator[tuple[str, Any]]:
         """Return names and values of a mapping, or of a sequence of pairs."""
         self._check_iterable(values, "update", " of pairs (name, value)")
-        if isinstance(values, (Mapping, _Named)):
-            yield from values.items()
-            return
-        for position, pair in enumerate(values):
-            if not isinstance(pair, Iterable):
-                raise TypeError(
-                    f"element {position} is a {type(pair).__name__}; give pairs (name, value)"
-                )
-            both = tuple(pair)
-            if len(both) != 2:
-                raise ValueError(
-                    f"element {position} has length {len(both)}; give pairs (name, value)"
-                )
-            yield both
+        return iter(values.items() if isinstance(values, (Mapping, _Named)) else values)
 
 
 class ModuleDict(_Named):

@@ -72,7 +72,7 @@ class Module:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Return what `forward` computes, with the hooks around it."""
         if module_hooks.are_set(self):
-            return module_hooks.Call(self, args, kwargs).run()
+            return module_hooks.call(self, args, kwargs)
         return self.forward(*args, **kwargs)
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -85,60 +85,36 @@ def are_set(module: Any) -> bool:
     )
 
 
-class Call:
-    """One call of a module with its hooks."""
-
-    def __init__(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        self.module, self.args, self.kwargs = module, args, kwargs
-        self.result: Any = None
-
-    def run(self) -> Any:
-        """Return what `forward` gives, as the hooks leave it."""
-        module = self.module
-        self._before()
-        hooks, pre = (
-            list(module._backward_hooks.values()),
-            list(module._backward_pre_hooks.values()),
-        )
-        full = hooks if module._is_full_backward_hook else []
-        watch = _Watch(module, full, pre) if full or pre else None
-        if watch is not None:
-            self.args = watch.inputs(self.args)
-        self.result = module.forward(*self.args, **self.kwargs)
-        for number, hook in list(module._forward_hooks.items()):
-            self._after(number, hook)
-        if watch is not None:
-            self.result = watch.outputs(self.result)
-        if hooks and not full:
-            _hook_last_node(module, self.result, hooks)
-        return self.result
-
-    def _before(self) -> None:
-        module = self.module
-        for number, hook in list(module._forward_pre_hooks.items()):
-            if number in module._forward_pre_hooks_with_kwargs:
-                answer = hook(module, self.args, self.kwargs)
-                if answer is None:
-                    continue
-                if not isinstance(answer, tuple) or len(answer) != 2:
-                    raise RuntimeError(
-                        f"a forward pre-hook with kwargs returned {answer!r:.200}; return None, "
-                        "or a pair of arguments and keyword arguments"
-                    )
-                self.args, self.kwargs = answer
-            else:
-                answer = hook(module, self.args)
-                if answer is not None:
-                    self.args = answer if isinstance(answer, tuple) else (answer,)
-
-    def _after(self, number: int, hook: Callable[..., Any]) -> None:
-        module = self.module
-        if number in module._forward_hooks_with_kwargs:
-            answer = hook(module, self.args, self.kwargs, self.result)
-        else:
-            answer = hook(module, self.args, self.result)
-        if answer is not None:
-            self.result = answer
+def call(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Return what a module's `forward` gives, as its hooks leave it."""
+    for number, hook in list(module._forward_pre_hooks.items()):
+        if number in module._forward_pre_hooks_with_kwargs:
+            answer = hook(module, args, kwargs)
+            if answer is None:
+                continue
+            if not isinstance(answer, tuple) or len(answer) != 2:
+                raise RuntimeError(
+                    f"a forward pre-hook with kwargs returned {answer!r:.200}; return None, or a "
+                    "pair of arguments and keyword arguments"
+                )
+            args, kwargs = answer
+        elif (answer := hook(module, args)) is not None:
+            args = answer if isinstance(answer, tuple) else (answer,)
+    hooks, pre = list(module._backward_hooks.values()), list(module._backward_pre_hooks.values())
+    full = hooks if module._is_full_backward_hook else []
+    watch = _Watch(module, full, pre) if full or pre else None
+    if watch is not None:
+        args = watch.inputs(args)
+    result = module.forward(*args, **kwargs)
+    for number, hook in list(module._forward_hooks.items()):
+        further = (kwargs,) if number in module._forward_hooks_with_kwargs else ()
+        answer = hook(module, args, *further, result)
+        result = result if answer is None else answer
+    if watch is not None:
+        result = watch.outputs(result)
+    if hooks and not full:
+        _hook_last_node(module, result, hooks)
+    return result
 
 
 # -- gradients -------------------------------------------------------------------------------------

@@ -235,27 +235,23 @@ class RNNBase(_Recurrent, takes=f"mode, input_size, hidden_size, {_OPTIONS}, pro
         return _run_layers(input, states, weights, *options)
 
 
-def _check_options(
-    input_size: Any, hidden_size: Any, num_layers: Any, bias: Any, batch_first: Any, dropout: Any,
-    proj_size: Any, **_: Any,
-) -> None:  # fmt: skip
+_KINDS = {"bias": bool, "batch_first": bool, "input_size": int, "hidden_size": int}
+
+
+def _check_options(dropout: Any, proj_size: Any, **options: Any) -> None:
     if isinstance(dropout, bool) or not isinstance(dropout, (int, float)) or not 0 <= dropout <= 1:
         raise ValueError(f"dropout is {dropout!r}; give a probability from 0 to 1")
-    if dropout and num_layers == 1:
+    if dropout and options["num_layers"] == 1:
         warn(f"dropout={dropout} is between layers, and there is one; it does nothing")
-    for name, value, kind in (
-        ("bias", bias, bool), ("batch_first", batch_first, bool), ("input_size", input_size, int),
-        ("hidden_size", hidden_size, int),
-    ):  # fmt: skip
-        if not isinstance(value, kind):
-            raise TypeError(f"{name} is a {type(value).__name__}; give a {kind.__name__}")
-    for name, value in (
-        ("input_size", input_size), ("hidden_size", hidden_size), ("num_layers", num_layers)
-    ):  # fmt: skip
-        if value <= 0:
-            raise ValueError(f"{name} is {value}; give a number above 0")
-    if not 0 <= proj_size < hidden_size:
-        raise ValueError(f"proj_size is {proj_size}; give 0 or more, below {hidden_size}")
+    for name, kind in _KINDS.items():
+        if not isinstance(options[name], kind):
+            given = type(options[name]).__name__
+            raise TypeError(f"{name} is a {given}; give a {kind.__name__}")
+    for name in ("input_size", "hidden_size", "num_layers"):
+        if options[name] <= 0:
+            raise ValueError(f"{name} is {options[name]}; give a number above 0")
+    if not 0 <= proj_size < options["hidden_size"]:
+        raise ValueError(f"proj_size is {proj_size}; give 0 or more, below hidden_size")
 
 
 class RNN(

@@ -157,12 +157,10 @@ POOLS: dict[str, Program] = {
         weighed(t, t.nn.functional.max_pool2d(x := tied(t), 3, 1, 1)), x
     ),
     "max_pool2d-indices": lambda t: t.nn.functional.max_pool2d(tied(t), 2, return_indices=True),
-    "max_pool2d_with_indices": lambda t: t.nn.functional.max_pool2d_with_indices(tied(t), 3, 2, 1),
     "max_pool1d-indices": lambda t: t.nn.functional.max_pool1d(
         data(t, 2, 8), 3, return_indices=True
     ),
     "torch.max_pool2d": lambda t: t.max_pool2d(data(t, 1, 1, 4, 4), 2),
-    "torch.max_pool1d_with_indices": lambda t: t.max_pool1d_with_indices(data(t, 1, 1, 4), 2),
     "torch.avg_pool1d": lambda t: t.avg_pool1d(data(t, 1, 1, 4), 2),
     "torch.adaptive_avg_pool1d": lambda t: t.adaptive_avg_pool1d(data(t, 1, 1, 4), 2),
     "adaptive_max_pool2d-ties": lambda t: t.autograd.grad(

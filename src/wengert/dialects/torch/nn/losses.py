@@ -69,7 +69,7 @@ def _reduced(each: Native, reduction: str, label: str = "") -> Native:
     example, and the result has its name for the reduction.
     """
     if reduction == "mean":
-        if kind_of(each) not in "fc":
+        if each._raw.dtype.kind in "biu":
             raise RuntimeError(f"losses of {each.dtype} have no mean; write x.float()")
         each = _mean(each)
     elif reduction == "sum":
@@ -106,6 +106,8 @@ def loss(after: str = "", each: str = "") -> Callable[[Callable[..., Native]], C
 
         @named(function.__name__, function.__doc__)
         def body(*args: Any) -> Native:
+            if behind == len(args) - 3:
+                return _reduced(function(*args[:-3]), args[-1], each)
             return _reduced(function(*args[:behind], *args[behind + 3 :]), args[behind + 2], each)
 
         takes[behind:behind] = _FLAGS

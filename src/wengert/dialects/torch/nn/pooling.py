@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Annotated, Any
 
 import numpy as np
@@ -53,16 +52,6 @@ def _windows(
     return pooling.pooling_windows(rank, x, kernel, steps, around, gaps, bool(ceil_mode))
 
 
-def _with_indices(pool: Any) -> Any:
-    """Return a function whose last argument says whether it returns indices, and which does."""
-
-    @functools.wraps(pool)
-    def with_indices(*args: Any) -> Any:
-        return pool(*args[:-1], True)
-
-    return with_indices
-
-
 def _largest(x: Native, geometry: Any, had_batch: bool, return_indices: bool) -> Any:
     y = unbatched(memory.apart(pooling.max_pool(x, **geometry, ties="first")), had_batch)
     if not return_indices:
@@ -86,14 +75,6 @@ def _max_pool(spatial: int) -> Any:
         return _largest(x, geometry, had_batch, return_indices)
 
     return pool
-
-
-ranked(
-    "max_pool{}d_with_indices",
-    "MaxPool{}DWithIndicesBackward0",
-    first="SqueezeBackward1",
-    also=(1,),
-)(lambda spatial: _with_indices(_max_pool(spatial)))
 
 
 # -- means -----------------------------------------------------------------------------------------

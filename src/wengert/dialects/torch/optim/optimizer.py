@@ -90,14 +90,6 @@ class _Required:
 
 
 required = _Required()
-#: Options that are filled in where an older state lacks them.
-_LATER_OPTIONS = dict.fromkeys(("foreach", "fused")) | dict.fromkeys(
-    (
-        "nesterov", "amsgrad", "maximize", "capturable", "differentiable",
-        "decoupled_weight_decay",
-    ),
-    False,
-)  # fmt: skip
 
 
 def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
@@ -167,9 +159,8 @@ class Optimizer:
             self._without_hooks()
         self.defaults.setdefault("differentiable", False)
         for group in self.param_groups:
-            for name, value in _LATER_OPTIONS.items():
-                if name in self.defaults:
-                    group.setdefault(name, value)
+            for name, value in self.defaults.items():  # which an older state may lack
+                group.setdefault(name, value)
             for p in group["params"]:
                 kept = self.state.get(p, {})
                 for name in ("step", "mu_product", "eta", "mu"):

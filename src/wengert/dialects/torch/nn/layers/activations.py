@@ -4,24 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.dialects.kernel.functions import warn
 from wengert.dialects.torch.nn.layers.calls import Call, Weighted, layer, offer
 
 
 class Hardtanh(
     Call,
     function="hardtanh",
-    takes="min_val, max_val, inplace, min_value=None, max_value=None",
+    takes="min_val, max_val, inplace",
     shown="min_val=, max_val=, inplace?",
 ):
     """x clipped to an interval."""
 
     def _init_with(self, **options: Any) -> None:
-        for new in ("min_val", "max_val"):
-            old = options.pop(f"{new}ue")
-            if old is not None:
-                warn(f"`{new}ue` is an old name; write `{new}`", FutureWarning)
-                options[new] = old
         super()._init_with(**options)
         if self.max_val <= self.min_val:
             raise AssertionError(f"max_val {self.max_val} is not larger than {self.min_val}")

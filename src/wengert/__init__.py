@@ -21,6 +21,7 @@ from wengert.engine.cotangents import Block
 from wengert.engine.tensor import Tensor
 from wengert.errors import (
     BackendError,
+    CompileError,
     CutPathError,
     CutPathWarning,
     DegenerateWarning,
@@ -70,6 +71,8 @@ from wengert.transforms.jacobians import (
     jacobian,
     laplacian,
 )
+from wengert.transforms.jit import jit
+from wengert.transforms.loops import cond, scan, while_loop
 from wengert.transforms.tape import GradientTape
 from wengert.transforms.vmap import vmap
 
@@ -81,15 +84,15 @@ _selections.install()
 _numpy_protocol.install()
 
 __all__ = [
-    "BackendError", "Block", "CutPathError", "CutPathWarning", "DegenerateWarning", "DtypeError",
-    "ForwardAccumulator", "GradientCheckError", "GradientTape", "NoRuleError", "RuleError",
-    "ShapeError", "TapeError", "Tensor", "UnconnectedWarning", "Variable", "WengertError", "abs",
-    "allow_host_fallback",
-    "bool", "check_grads", "checkpoint", "checkpoint_loop", "complex", "custom_gradient",
-    "custom_jvp", "custom_vjp", "extend", "fft", "gnvp", "grad", "hessian", "hessian_diagonal",
-    "hvp", "implicit_function", "influence", "jac_diagonal", "jacobian", "jvp", "laplacian",
-    "linalg", "linearize", "nn", "optim", "pow", "random", "round", "running", "sparse", "special",
-    "stop_gradient", "value_and_grad", "vjp", "vmap",
+    "BackendError", "Block", "CompileError", "CutPathError", "CutPathWarning", "DegenerateWarning",
+    "DtypeError", "ForwardAccumulator", "GradientCheckError", "GradientTape", "NoRuleError",
+    "RuleError", "ShapeError", "TapeError", "Tensor", "UnconnectedWarning", "Variable",
+    "WengertError", "abs", "allow_host_fallback", "bool", "check_grads", "checkpoint",
+    "checkpoint_loop", "complex", "cond", "custom_gradient", "custom_jvp", "custom_vjp", "extend",
+    "fft", "gnvp", "grad", "hessian", "hessian_diagonal", "hvp", "implicit_function", "influence",
+    "jac_diagonal", "jacobian", "jit", "jvp", "laplacian", "linalg", "linearize", "nn", "optim",
+    "pow", "random", "round", "running", "scan", "sparse", "special", "stop_gradient",
+    "value_and_grad", "vjp", "vmap", "while_loop",
 ]  # fmt: skip
 __all__ += sorted(_public.keys() - {*__all__})
 

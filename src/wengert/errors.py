@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import sys
 from collections.abc import Callable
 from types import FrameType
@@ -30,6 +31,10 @@ class BackendError(WengertError, TypeError):
 
 class DtypeError(WengertError, TypeError):
     """A derivative was asked for of numbers that have none, such as integers."""
+
+
+class CompileError(WengertError, TypeError):
+    """A function that is being compiled asks for what only a run of it could tell."""
 
 
 class NoRuleError(WengertError, NotImplementedError):
@@ -86,6 +91,20 @@ def caller_line() -> str:
 def caller_depth() -> int:
     """Return the `stacklevel` with which the caller's warnings.warn names that line."""
     return _users_frame()[1] - 1
+
+
+def line_of(error: BaseException) -> str:
+    """Return "file:line" of the user's own code, and its text, nearest to where an error began."""
+    found, trace = None, error.__traceback__
+    while trace is not None:
+        if library_of(trace.tb_frame) not in {*_BETWEEN, "jax", "contextlib", "functools"}:
+            found = trace
+        trace = trace.tb_next
+    if found is None:
+        return "the function"
+    name, number = found.tb_frame.f_code.co_filename, found.tb_lineno
+    text = linecache.getline(name, number).strip()
+    return f"{name}:{number}" + (f" ({text})" if text else "")
 
 
 class _CutsShown:

@@ -76,3 +76,21 @@ def map_leaves(function: Callable[[Any], Any], tree: Any) -> Any:
     """Return a tree like `tree` with `function` applied to each leaf."""
     leaves, rebuild = flatten(tree)
     return rebuild([function(leaf) for leaf in leaves])
+
+
+def structure(tree: Any) -> Any:
+    """Return what two trees have in common that differ in their leaves only; it can be a key."""
+    if _is_tensor(tree):
+        return None
+    import optree
+
+    leaves, spec = optree.tree_flatten(tree, none_is_leaf=True)
+    records = {k: _settings(leaf) for k, leaf in enumerate(leaves) if is_record(leaf)}
+    return spec, tuple(records.items())
+
+
+def _settings(record: Any) -> Any:
+    """Return the class of a record, and what its fields are or have the structure of."""
+    values = {f.name: getattr(record, f.name) for f in dataclasses.fields(record)}
+    fields = [(k, v) if is_setting(v) else (k, structure(v)) for k, v in values.items()]
+    return type(record), tuple(fields)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from wengert.backends import host, numpy_kernels
-from wengert.backends.namespace import EXTENSIONS, Namespace, numpy_extension
+from wengert.backends.namespace import EXTENSIONS, Namespace, Own, numpy_extension
 
 #: Which module has the table of a library.
 TABLES = {
@@ -31,7 +31,8 @@ class Table:
     Parameters
     ----------
     kernels
-        Functions that the standard lacks, or that the library has in a better form, by name.
+        Functions that the standard lacks, or that the library has in a better form, by name;
+        `control` is the module of its compiled control flow, if it has any.
     extensions
         The same for `xp.linalg`, `xp.fft`, `xp.special` and `xp.nn`: functions by name, or a
         function that returns the one of a name, or None.
@@ -48,11 +49,13 @@ class Table:
     narrow
         The families of operations that it computes in float16 and bfloat16 itself. Others are
         computed in float32, and rounded once.
+    own
+        Operations that it has kernels for, or for their rules, by name: see `Own`.
     """
 
     def __init__(
         self,
-        kernels: Mapping[str, Callable[..., Any]],
+        kernels: Mapping[str, Any],
         extensions: Mapping[str, Callable[[str], Any]] | None = None,
         by_device: bool = False,
         immutable: bool = False,
@@ -60,10 +63,11 @@ class Table:
         array: type | None = None,
         alike: Any = None,
         narrow: frozenset[str] = frozenset(),
+        own: Mapping[str, Own] | None = None,
     ) -> None:
         self.kernels, self.by_device, self.immutable = kernels, by_device, immutable
         self.extensions, self.writable = extensions or {}, writable
-        self.array, self.alike, self.narrow = array, alike, narrow
+        self.array, self.alike, self.narrow, self.own = array, alike, narrow, own
 
 
 class Library:
@@ -106,7 +110,7 @@ class Library:
 
         return Namespace(
             name, base, kernels, extension, table.writable, table.immutable, table.array,
-            table.alike, table.narrow,
+            table.alike, table.narrow, table.own,
         )  # fmt: skip
 
 

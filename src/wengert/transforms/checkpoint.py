@@ -136,7 +136,7 @@ class Recomputed:
         """Return the result of the first call with one node for all that it recorded."""
         tapes = active.get()
         leaves, rebuild = flatten(result)
-        self.live = [i for i, value in enumerate(leaves) if _is_new(value, before, tapes)]
+        self.live = [i for i, value in enumerate(leaves) if is_new(value, before, tapes)]
         if not self.live:
             return result
         nodes = [leaves[i]._node for i in self.live]
@@ -315,7 +315,7 @@ def now() -> int:
     return leaf((), None).order
 
 
-def _is_new(value: Any, before: int, tapes: Tokens) -> bool:
+def is_new(value: Any, before: int, tapes: Tokens) -> bool:
     """Whether a value is a tensor that was computed, and recorded, since `before`."""
     if type(value) is not Tensor or value._node is None:
         return False
@@ -370,7 +370,7 @@ def _is_close(a: complex, b: complex, tolerance: float) -> bool:
     return a == b or (a != a and b != b) or abs(a - b) <= tolerance
 
 
-def _plain(raw: Any) -> Any:
+def plain_raw(raw: Any) -> Any:
     """Return the array that holds the values, of all examples inside of a vmap."""
     while type(raw) is Batched:
         raw = raw.values._raw
@@ -379,7 +379,7 @@ def _plain(raw: Any) -> Any:
 
 def _sums(raw: Any) -> tuple[Any, ...]:
     """Return a sum with other weights for each element, and the sum of absolute values."""
-    raw, xp = _plain(raw), plain_namespace(raw)
+    raw, xp = plain_raw(raw), plain_namespace(raw)
     weights = xp.reshape(xp.asarray(_weights(math.prod(raw.shape)), dtype=raw.dtype), raw.shape)
     with np.errstate(all="ignore"):
         return xp.sum(raw * weights), xp.sum(xp.abs(raw))

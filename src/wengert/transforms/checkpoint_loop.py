@@ -70,7 +70,7 @@ def checkpoint_loop(
         raise ValueError(
             f"checkpoint_loop: snapshots={snapshots!r}; expected an integer, 1 or more"
         )
-    count, x_of = _steps(xs)
+    count, x_of = steps_of(xs, "checkpoint_loop")
 
     def run(state: Any, start: int, stop: int) -> Any:
         for i in range(start, stop):
@@ -104,19 +104,19 @@ ROWS = Structural(
 )
 
 
-def _steps(xs: Any) -> tuple[int, Callable[[int], Any]]:
+def steps_of(xs: Any, what: str) -> tuple[int, Callable[[int], Any]]:
     """Return the number of steps, and the function that gives the x of each."""
     if type(xs) is int or isinstance(xs, np.integer):
         if xs < 0:
-            raise ValueError(f"checkpoint_loop: xs={xs}; expected a number of steps, 0 or more")
+            raise ValueError(f"{what}: xs={xs}; expected a number of steps, 0 or more")
         return int(xs), lambda i: i
     leaves, rebuild = flatten(xs)
-    tensors = [lift(x, "checkpoint_loop") for x in leaves]
+    tensors = [lift(x, what) for x in leaves]
     shapes = [getattr(x, "shape", ()) for x in tensors]
     lengths = {shape[0] if shape else -1 for shape in shapes}
     if len(lengths) != 1 or -1 in lengths:
         raise ShapeError(
-            f"checkpoint_loop: xs has arrays of shapes {', '.join(map(str, shapes)) or 'none'}; "
+            f"{what}: xs has arrays of shapes {', '.join(map(str, shapes)) or 'none'}; "
             "expected first axes of one length, or write a number of steps"
         )
     columns = [apply(ROWS, (x,), {}) if interested([x._node]) else wrap(x._raw) for x in tensors]

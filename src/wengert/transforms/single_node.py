@@ -177,7 +177,7 @@ _reopening = threading.RLock()
 
 
 @contextlib.contextmanager
-def _reopened(level: Level) -> Iterator[None]:
+def reopened(level: Level) -> Iterator[None]:
     """Return a context in which a level is open again, inside of the tapes that record now.
 
     A rule may hold tensors of that very level, so a new one would not do.
@@ -209,7 +209,7 @@ def _for_all_examples(
         ]
 
     def for_all(results: list[Any], given: list[Any]) -> list[Any]:
-        with _reopened(level):
+        with reopened(level):
             answers = rule(inside(results, [True] * len(results)), inside(given, batched))
         xp = Tensor._namespace
         found = [None if a is None else collected(a, level, "a custom rule") for a in answers]

@@ -4,7 +4,6 @@ from typing import Any
 
 from wengert.dialects.torch.tensors import Tensor as _Tensor
 from wengert.torch import Tensor as Tensor
-from . import _utils as _utils
 
 from wengert.dialects.torch.data.samplers import BatchSampler as BatchSampler
 from wengert.dialects.torch.data.datasets import ConcatDataset as ConcatDataset

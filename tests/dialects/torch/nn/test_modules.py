@@ -116,6 +116,25 @@ def loading_plain_dict(torch: Any) -> Any:
 
 
 @program
+def extra_state(torch: Any) -> Any:
+    class Kept(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.kept = 1
+
+        def get_extra_state(self) -> Any:
+            return {"kept": self.kept}
+
+        def set_extra_state(self, state: Any) -> None:
+            self.kept = state["kept"]
+
+    one, two = torch.nn.Sequential(Kept()), torch.nn.Sequential(Kept())
+    one[0].kept = 5
+    two.load_state_dict(one.state_dict())
+    return [dict(one.state_dict()), two[0].kept, raising(lambda: two.load_state_dict({}))]
+
+
+@program
 def state_hooks(torch: Any) -> Any:
     model, seen = torch.nn.Linear(2, 1), []
     model.register_state_dict_pre_hook(lambda m, prefix, keep: seen.append(("pre", prefix, keep)))

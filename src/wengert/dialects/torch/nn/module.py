@@ -424,6 +424,8 @@ class Module:
 
     _save_to_state_dict = module_state.save_own
     _load_from_state_dict = module_state.load_own
+    get_extra_state = module_state.get_extra_state
+    set_extra_state = module_state.set_extra_state
 
     def load_state_dict(
         self, state_dict: Any, strict: bool = True, assign: bool = False

@@ -11,6 +11,9 @@ from wengert.dialects.torch.nn.parameters import Parameter
 from wengert.dialects.torch.table import NAMES
 from wengert.dialects.torch.tensors import Tensor
 
+#: The name of what a module keeps besides tensors.
+EXTRA = "_extra_state"
+
 
 class IncompatibleKeys(NamedTuple):
     """The names that a state lacks, and those that a module lacks."""
@@ -40,10 +43,22 @@ def own_tensors(module: Any) -> dict[str, Any]:
 # -- saving ----------------------------------------------------------------------------------------
 
 
+def get_extra_state(self: Any) -> Any:
+    """Return what is saved besides tensors; a subclass says what."""
+    raise RuntimeError("get_extra_state() is not there; write it where set_extra_state is")
+
+
+def set_extra_state(self: Any, state: Any) -> None:
+    """Take what `get_extra_state` returned."""
+    raise RuntimeError("set_extra_state() is not there; write it where get_extra_state is")
+
+
 def save_own(self: Any, destination: Any, prefix: str, keep_vars: bool) -> None:
     """Put what a module itself keeps into a dict."""
     for name, value in own_tensors(self).items():
         destination[prefix + name] = value if keep_vars else value.detach()
+    if type(self).get_extra_state is not get_extra_state:
+        destination[prefix + EXTRA] = self.get_extra_state()
 
 
 def saved(module: Any, state: Any, prefix: str, keep_vars: bool) -> Any:
@@ -133,6 +148,7 @@ def load_own(
     for hook in self._load_state_dict_pre_hooks.values():
         hook(state_dict, prefix, local_metadata, strict, *notes)
     assign = local_metadata.get("assign_to_params_buffers", False)
+    takes_extra = type(self).set_extra_state is not set_extra_state
     mine = own_tensors(self)
     for name, own in mine.items():
         key = prefix + name
@@ -142,8 +158,15 @@ def load_own(
                 error_msgs.append(problem.format(key=key))
         elif strict:
             missing_keys.append(key)
+    extra = prefix + EXTRA
+    if takes_extra and extra in state_dict:
+        self.set_extra_state(state_dict[extra])
+    elif strict and takes_extra:
+        missing_keys.append(extra)
+    elif strict and extra in state_dict:
+        unexpected_keys.append(extra)
     for key in state_dict if strict else ():
-        if key.startswith(prefix):
+        if key.startswith(prefix) and key != extra:
             name, *below = key[len(prefix) :].split(".", 1)
             if name not in (self._modules if below else mine):
                 unexpected_keys.append(key)

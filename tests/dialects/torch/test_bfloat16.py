@@ -292,7 +292,7 @@ def _modes(torch: Any) -> Any:
         look()
     with torch.autocast("cpu", dtype=torch.float64):  # which is no dtype for it
         look()
-    return found, torch.is_autocast_enabled(), torch.is_autocast_cpu_enabled()
+    return found, torch.is_autocast_enabled(), torch.is_autocast_enabled("cpu")
 
 
 def test_modes_of_autocast() -> None:

@@ -189,8 +189,7 @@ def _weights_of(name: str, argument: str = "weight") -> Program:
     def program(torch: Any) -> Any:
         x = torch.tensor([[0.1, 0.2], [0.5, 0.9]])
         given = {argument: torch.ones(2, requires_grad=True)}
-        target = torch.tensor([0, 1]) if name == "multi_margin_loss" else x.clone()
-        return getattr(torch.nn.functional, name)(x, target, **given)
+        return getattr(torch.nn.functional, name)(x, x.clone(), **given)
 
     return program
 
@@ -315,7 +314,6 @@ PROGRAMS: dict[str, Program] = {
     "weight of probabilities, smoothed": _weighted("probabilities", label_smoothing=0.1),
     "weight of indices": _weighted("index"),
     "weight of indices, smoothed": _weighted("index", label_smoothing=0.1),
-    "weight of multi_margin_loss": _weights_of("multi_margin_loss"),
     "weight of binary_cross_entropy": _weights_of("binary_cross_entropy"),
     "weight of logits": _weights_of("binary_cross_entropy_with_logits"),
     "pos_weight of logits": _weights_of("binary_cross_entropy_with_logits", "pos_weight"),

@@ -28,6 +28,18 @@ _REASONS = {
     "nn.Container": "it is the old name of nn.Module; write that",
     "nn.CTCLoss": "write the sum over alignments in log-space",
     "nn.AdaptiveLogSoftmaxWithLoss": "write nn.Linear and nn.CrossEntropyLoss",
+    "nn.MultiMarginLoss": "write (x - x_target + margin).clamp(min=0) summed over other classes",
+    "nn.TripletMarginWithDistanceLoss": "write (margin + d(a, p) - d(a, n)).clamp(min=0).mean()",
+    "nn.LPPool2d": "write F.avg_pool2d(x**p, k).mul(k * k) ** (1 / p)",
+    "nn.Softmax2d": "write nn.Softmax(dim=-3)",
+    "nn.RReLU": "write nn.LeakyReLU",
+    "nn.SyncBatchNorm": "there is one process; write nn.BatchNorm2d",
+    "optim.Adafactor": "write torch.optim.Adam",
+    "optim.swa_utils": "write average.mul_(decay).add_(p, alpha=1 - decay) of a copy's parameters",
+    "optim.lr_scheduler.CyclicLR": "write OneCycleLR, or LambdaLR of a triangle",
+    "optim.lr_scheduler.MultiplicativeLR": "write LambdaLR, whose function gives the product",
+    "optim.lr_scheduler.ChainedScheduler": "call step() of each schedule",
+    "utils.data.StackDataset": "write TensorDataset, or a Dataset that returns tuples",
     "nn.FractionalMaxPool2d": "write nn.AdaptiveMaxPool2d, which draws nothing",
     "nn.FractionalMaxPool3d": "write nn.AdaptiveMaxPool3d, which draws nothing",
     "histogramdd": "it has no derivative; write np.histogramdd(x.numpy())",
@@ -41,11 +53,11 @@ _REASONS = {
     "testing.make_tensor": "write torch.rand or randint",
 }
 _DISTRIBUTIONS = """
-    AffineTransform Bernoulli Beta Binomial Cauchy Chi2 ContinuousBernoulli Dirichlet Exponential
-    ExponentialFamily FisherSnedecor Gamma GeneralizedPareto Geometric Gumbel HalfCauchy HalfNormal
-    Independent InverseGamma Kumaraswamy LKJCholesky Laplace LogNormal LogisticNormal
+    AffineTransform Bernoulli Beta Binomial Cauchy Chi2 ContinuousBernoulli Dirichlet Distribution
+    Exponential ExponentialFamily FisherSnedecor Gamma GeneralizedPareto Geometric Gumbel HalfCauchy
+    HalfNormal Independent InverseGamma Kumaraswamy LKJCholesky Laplace LogNormal LogisticNormal
     LowRankMultivariateNormal MixtureSameFamily Multinomial MultivariateNormal NegativeBinomial
-    OneHotCategorical OneHotCategoricalStraightThrough Pareto Poisson RelaxedBernoulli
+    Normal OneHotCategorical OneHotCategoricalStraightThrough Pareto Poisson RelaxedBernoulli
     RelaxedOneHotCategorical StudentT TransformedDistribution Uniform VonMises Weibull Wishart
     constraints kl kl_divergence register_kl transforms
 """

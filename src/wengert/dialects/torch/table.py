@@ -59,7 +59,6 @@ LATE: dict[str, tuple[str, ...]] = {
     "autograd.gradcheck": (f"{_HERE}.checks",),
     "autograd.forward_ad": (f"{_HERE}.forward_ad",),
     "utils": (f"{_HERE}.checkpoint",),
-    "optim.swa_utils": (f"{_HERE}.optim.averaging",),
     "utils.data": (f"{_HERE}.data.loaders",),
     "utils._pytree": (f"{_HERE}.pytree",),
     "functional": (f"{_HERE}.norms", f"{_HERE}.functional"),
@@ -89,18 +88,20 @@ for _module, _names in {
     "norms": """
         functional norm frobenius_norm nuclear_norm norm_except_dim dist renorm renorm_ cdist pdist
     """,
-    "amp": """
-        autocast amp cpu is_autocast_enabled is_autocast_cpu_enabled get_autocast_dtype
-        get_autocast_cpu_dtype get_autocast_gpu_dtype set_autocast_dtype is_autocast_cache_enabled
-        set_autocast_cache_enabled clear_autocast_cache
-    """,
-    # torch.nn, and what torch has of torch.nn.functional if it is likely the first of its kind
-    "nn": """
-        nn softmax log_softmax conv1d conv2d conv3d dropout layer_norm cosine_similarity embedding
-        max_pool2d selu celu prelu relu relu_
-    """,
+    "amp": "autocast amp is_autocast_enabled get_autocast_dtype get_autocast_gpu_dtype",
 }.items():
     LATE |= dict.fromkeys(_names.split(), (f"{_HERE}.{_module}",))
+#: torch.nn, and what torch has of torch.nn.functional if it is likely the first of its kind.
+_NN = """
+    nn softmax log_softmax conv1d conv2d conv3d dropout layer_norm cosine_similarity max_pool2d
+    selu celu prelu relu relu_
+"""
+_NN_PARTS = """
+    activations all_parameters containers convolutions functional init layers.activations
+    layers.convolutions layers.lazy layers.linear layers.losses layers.normalisation layers.padding
+    layers.pooling layers.shapes losses module normalisation parametrize pooling sampling sequences
+"""
+LATE |= dict.fromkeys(_NN.split(), tuple(f"{_HERE}.nn.{part}" for part in _NN_PARTS.split()))
 for _module, _names in {
     "recurrent": "RNN LSTM GRU RNNBase RNNCellBase RNNCell LSTMCell GRUCell",
     "transformer": """

@@ -115,7 +115,7 @@ PROGRAMS = {
         "v = c.sin()",
         "w = c.data[1:].as_strided((2, 2), (1, 2), 1)",
         "w.tanh_()",
-        "x = c.detach()[1:].as_strided((3,), (1,), 0)",
+        "x = c.detach()[1:].as_strided((3,), (1,), 1)",
         "v.sum().backward()",
         "y = torch.tensor([t._version for t in (c, w, x)])",
         "x.mul_(2)",

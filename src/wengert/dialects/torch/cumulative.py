@@ -108,16 +108,6 @@ def trapezoid(y: K.Input, x: K.Input | None = None, *, dx: Any = None, dim: K.Ax
     return ns.divide(*promoted(total, 2.0))
 
 
-@offered("cumulative_trapezoid", method=False, label="DivBackward1")
-def cumulative_trapezoid(
-    y: K.Input, x: K.Input | None = None, *, dx: Any = None, dim: K.Axis = -1
-) -> Native:
-    """Return the integrals up to each point along an axis by the rule of trapezia."""
-    areas = _areas(y, x, dx, dim)
-    totals = ns.moveaxis(cumulative.sum_along(areas, axis=areas.ndim - 1), -1, dim)
-    return ns.divide(*promoted(totals, 2.0))
-
-
 @offered("gradient", method=False, label="CatBackward0")
 def gradient(
     input: K.Fractions, *, spacing: Any = 1, dim: K.Axes = None, edge_order: K.Int = 1

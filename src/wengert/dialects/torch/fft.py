@@ -277,30 +277,22 @@ def _cut(total: Native, weights: Native, start: int, length: int | None) -> Nati
 # -- windows ---------------------------------------------------------------------------------------
 
 
-def _drawn(name: str, length: int, dtype: Any, draw: Callable[[], np.ndarray]) -> np.ndarray:
+def _raised_cosine(name: str, length: int, periodic: bool, dtype: Any, *parts: Any) -> np.ndarray:
+    """Return alpha - beta * cos of one turn, where (alpha, beta) are the parts."""
     kind = dtypes.or_default(dtype)
     if backends.kind_of(kind) != "f" or length < 0:
-        raise misfit(f"{name}_window", "0 or more, and fractions", length=length, dtype=kind.name)
-    return (draw() if length > 1 else np.ones(length)).astype(kind)
+        raise misfit(name, "0 or more, and fractions", length=length, dtype=kind.name)
+    turns = 2 * np.pi * np.arange(length) / max(length - (not periodic), 1)
+    alpha, beta = parts if length > 1 else (1.0, 0.0)
+    return (alpha - beta * np.cos(turns)).astype(kind)
 
 
-def _plain_window(name: str) -> None:
-    """Offer a window that takes no further numbers."""
-
-    @creates(f"{name}_window")
-    @named(f"{name}_window", f"Return a {name.capitalize()} window.")
-    def window(
-        window_length: K.Int, periodic: K.Bool = True, *, dtype: NewDtype = None
-    ) -> np.ndarray:
-        from scipy.signal import get_window  # which takes a while to import
-
-        return _drawn(
-            name, window_length, dtype, lambda: get_window(name, window_length, fftbins=periodic)
-        )
-
-
-for _name in ("bartlett", "blackman", "hann"):
-    _plain_window(_name)
+@creates("hann_window")
+def hann_window(
+    window_length: K.Int, periodic: K.Bool = True, *, dtype: NewDtype = None
+) -> np.ndarray:
+    """Return a Hann window."""
+    return _raised_cosine("hann_window", window_length, periodic, dtype, 0.5, 0.5)
 
 
 @creates("hamming_window")
@@ -308,17 +300,5 @@ def hamming_window(
     window_length: K.Int, periodic: K.Bool = True, alpha: K.Number = 0.54, beta: K.Number = 0.46, *,
     dtype: NewDtype = None,
 ) -> np.ndarray:  # fmt: skip
-    """Return alpha - beta * cos of one turn."""
-    turns = 2 * np.pi * np.arange(window_length) / max(window_length - (not periodic), 1)
-    return _drawn("hamming", window_length, dtype, lambda: alpha - beta * np.cos(turns))
-
-
-@creates("kaiser_window")
-def kaiser_window(
-    window_length: K.Int, periodic: K.Bool = True, beta: K.Number = 12.0, *, dtype: NewDtype = None
-) -> np.ndarray:
-    """Return a Kaiser window of shape beta."""
-    wide = window_length + bool(periodic)
-    return _drawn(
-        "kaiser", window_length, dtype, lambda: np.kaiser(wide, float(beta))[:window_length]
-    )
+    """Return a Hamming window."""
+    return _raised_cosine("hamming_window", window_length, periodic, dtype, alpha, beta)

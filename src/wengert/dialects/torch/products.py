@@ -16,7 +16,6 @@ from wengert.dialects.torch.kinds import (
     Input,
     Number,
     Promoted,
-    Several,
     read_tensor,
     summed,
 )
@@ -244,21 +243,6 @@ def addmm(
     return _added(input, _multiplied(mat1, mat2, "addmm"), beta, alpha)
 
 
-@offered("addmv", in_place=True)
-def addmv(input: Input, mat: Matrix, vec: Vector, *, beta: Number = 1, alpha: Number = 1) -> Native:
-    """Return beta * input + alpha * (mat @ vec)."""
-    return _added(input, _on_vector(mat, vec), beta, alpha)
-
-
-@offered("addr", in_place=True)
-def addr(
-    input: Input, vec1: Vector, vec2: Vector, *, beta: Number = 1, alpha: Number = 1
-) -> Native:
-    """Return beta * input + alpha * outer(vec1, vec2)."""
-    x, first, second = promoted(input, vec1, vec2)
-    return _added(x, contractions.outer(first, second), beta, alpha)
-
-
 @offered("baddbmm", in_place=True)
 @in_single
 def baddbmm(
@@ -266,16 +250,6 @@ def baddbmm(
 ) -> Native:
     """Return beta * input + alpha * (batch1 @ batch2)."""
     return _added(input, _multiplied(batch1, batch2, "baddbmm"), beta, alpha)
-
-
-@offered("addbmm", in_place=True)
-@in_single
-def addbmm(
-    input: Input, batch1: Batch, batch2: Batch, *, beta: Number = 1, alpha: Number = 1
-) -> Native:
-    """Return beta * input + alpha * the sum of the matrices of batch1 @ batch2."""
-    product = ns.sum(_multiplied(batch1, batch2, "addbmm"), axis=0, dtype=batch1.dtype)
-    return _added(input, product, beta, alpha)
 
 
 # -- any number of operands ------------------------------------------------------------------------
@@ -383,12 +357,3 @@ def crossed(x: Native, y: Native, axis: int) -> Native:
             "axes, and 3 elements along that one"
         )
     return ns.linalg.cross(x, y, axis=axis)
-
-
-@offered("chain_matmul", method=False, label="ViewBackward0")
-def chain_matmul(*matrices: Several) -> Native:
-    """Return the product of matrices, in the order that takes the fewest steps."""
-    if not matrices or any(x.ndim != 2 for x in matrices):
-        raise RuntimeError("chain_matmul(): give matrices, one at least")
-    check_factors(*matrices, name="chain_matmul")
-    return ns.linalg.multi_dot(matrices) if len(matrices) > 1 else matrices[0]

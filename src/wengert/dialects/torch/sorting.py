@@ -60,12 +60,6 @@ def argsort(
     return _sorted(input, dim, descending)[1]
 
 
-@offered("msort", label="SortBackward0")
-def msort(input: K.Real) -> Native:
-    """Return a tensor sorted along its first axis."""
-    return _sorted(input, 0, False)[0]
-
-
 def _check_rank(k: int, least: int, lines: Native, axis: int, name: str) -> None:
     if not least <= k <= lines.shape[axis]:
         raise axes.misfit(name, f"a number from {least} to {lines.shape[axis]}", k=k)

@@ -39,7 +39,7 @@ EXPRESSIONS: dict[str, str] = {
         x.sum(); x.sum(0); x.sum(1); x.mean(); x.mean(1); x.var(); x.std(1); x.amax(1); x.max()
         x.norm(); x.norm(dim=1); torch.linalg.vector_norm(x, 3); x.logsumexp(1); x.cumsum(1)
         x.softmax(1); x.softmax(0); x.log_softmax(1); x.median(1)[0]; x.argmax(1); x.nansum()
-        x.sum(dtype=torch.float32); x.cummax(1)[0]; torch.dist(x, x * 2); F.normalize(x)
+        x.sum(dtype=torch.float32); torch.dist(x, x * 2); F.normalize(x)
         x.softmax(1, dtype=torch.float32); (x * 0.9).abs().cumprod(1); F.layer_norm(x, (60,))
         F.rms_norm(x, (60,)); F.cross_entropy(x, torch.arange(7)); x.prod(1)
         F.cross_entropy(x, torch.arange(7), reduction='sum')

@@ -106,12 +106,8 @@ put(("Tensor.nbytes",), property(lambda self: numel(self) * element_size(self)))
 
 @_method
 def is_contiguous(self: Tensor, memory_format: Any = devices.contiguous_format) -> bool:
-    """Return whether elements lie in memory one after the other, in the order of a format."""
-    raw = _array(self)
-    order = devices.ORDERS.get(memory_format)
-    if order is None:
-        return raw.flags.c_contiguous
-    return raw.ndim == len(order) and raw.transpose(order).flags.c_contiguous
+    """Return whether elements lie in memory one after the other, in the order of their indices."""
+    return memory_format is devices.contiguous_format and _array(self).flags.c_contiguous
 
 
 @_method
@@ -259,18 +255,7 @@ def to(
         raise TypeError(f"to(): got {args!r:.100}; give a device, a dtype or a tensor")
     check_device(device)
     kind = self._raw.dtype if dtype is None else dtypes.to_numpy(dtype)
-    result = as_dtype(self, kind, copy)
-    if memory_format in (None, devices.preserve_format) or is_contiguous(result, memory_format):
-        return result
-    return _in_format(result, memory_format)
-
-
-def _reformat(input: Input, memory_format: Any) -> Native:
-    x = copied(input)
-    return wrap_native(devices.as_format(x._raw, memory_format), x._node)
-
-
-_in_format = guarded(_reformat, "CloneBackward0")
+    return as_dtype(self, kind, copy)
 
 
 def _to_kind(name: str, kind: dtypes.dtype) -> None:

@@ -332,27 +332,6 @@ def _casts_that_do_not_fit(torch: Any) -> Any:
     ]
 
 
-def _out(torch: Any) -> Any:
-    out = torch.empty(3)
-    found = torch.ones(3, out=out)
-    other = torch.empty(0, dtype=torch.float64)
-    torch.arange(4, out=other)
-    torch.linspace(0, 1, 3, out=out)
-    return (
-        found is out,
-        out,
-        other,
-        torch.eye(2, out=torch.empty(2, 2)),
-        torch.full((2,), 3.0, out=other),
-    )
-
-
-def _channels_last(torch: Any) -> Any:
-    x = torch.arange(24.0).reshape(1, 2, 3, 4)
-    y = x.to(memory_format=torch.channels_last)
-    return y, y.stride(), y.is_contiguous(), y.is_contiguous(memory_format=torch.channels_last)
-
-
 def _close(torch: Any) -> Any:
     x = torch.tensor([1.0, float("nan"), float("inf"), -float("inf"), 0.0])
     y = torch.tensor([1.0 + 1e-6, float("nan"), float("inf"), float("inf"), 1e-9])

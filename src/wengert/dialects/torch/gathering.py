@@ -86,9 +86,9 @@ def index_select(input: Input, dim: Axis, index: Line) -> Native:
 
 
 def _with_slices(
-    input: Native, dim: int, index: Any, source: Native, name: str, how: str = "", own: bool = True
+    input: Native, dim: int, index: Any, source: Native, name: str, how: str = ""
 ) -> Native:
-    """Return a tensor with slices replaced, or reduced with others, at positions of an axis."""
+    """Return a tensor with slices replaced, or added to, at positions of an axis."""
     x = with_axis(input)
     _check(index, x.shape[dim], name)
     if name == "index_copy" and source.ndim == x.ndim and source.shape[dim] != index.size:
@@ -98,7 +98,7 @@ def _with_slices(
     wanted = (*x.shape[:dim], index.size, *x.shape[dim + 1 :])
     if values.shape != wanted:
         raise misfit(name, f"a source of shape {list(wanted)}", source=source)
-    found = _reduced(x, _along(x, dim, index), values, how, own)
+    found = _reduced(x, _along(x, dim, index), values, how, True)
     return found if input.ndim else ns.reshape(found, ())
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
+import collections
 from typing import Any
 
 from wengert.dialects.torch.table import NAMES, put
@@ -16,7 +16,8 @@ def _shown(self: Any) -> str:
 
 def results(name: str, *fields: str) -> Any:
     """Return a class of results with these names, and offer it as ``torch.return_types.name``."""
-    kind: Any = namedtuple(name, fields, module=__name__)  # the fields are data
+    make: Any = collections.namedtuple  # whose names are data here
+    kind = make(name, fields, module=__name__)
     kind.__repr__ = _shown
     put((f"return_types.{name}",), kind)
     return kind

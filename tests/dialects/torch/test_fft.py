@@ -138,6 +138,7 @@ VALUES = [
     "torch.istft(torch.stft(s,4,return_complex=True)[:,:0],4)",
     "torch.stft(s,4,return_complex=True).istft(4)",
     "torch.hann_window(5)", "torch.hamming_window(4,False)",
+    "torch.blackman_window(6)",
 ]  # fmt: skip
 #: Expressions of leaves, differentiated twice.
 GRADIENTS = [

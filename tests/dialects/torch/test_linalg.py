@@ -79,6 +79,16 @@ def test_qr_without_q_has_no_gradient() -> None:
         linalg.qr(a, mode="r").R.sum().backward()
 
 
+def test_lu_puts_a_matrix_together_again() -> None:
+    a = leaf([1.0, 2.0, 0.0], [3.0, 5.0, 1.0], [2.0, 2.0, 7.0])
+    p, lower, upper = linalg.lu(a)
+    product = p @ lower @ upper
+    np.testing.assert_allclose(product.detach().numpy(), a.detach().numpy(), atol=1e-14)
+    weights = torch.arange(9.0, dtype=torch.float64).reshape(3, 3)
+    (product * weights).sum().backward()
+    np.testing.assert_allclose(a.grad.numpy(), weights.numpy(), atol=1e-12)
+
+
 def test_lu_solve_solves() -> None:
     a, b = leaf([1.0, 2.0], [3.0, 4.0]), torch.eye(2, dtype=torch.float64)
     found = linalg.lu_solve(*linalg.lu_factor(a), b)

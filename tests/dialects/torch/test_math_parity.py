@@ -417,6 +417,9 @@ PROGRAMS: dict[str, Program] = {
         t, lambda x: x.nan_to_num(1.0, posinf=2.0, neginf=3.0), [NAN, INF, -INF, 1.0]
     ),
     "nan_to_num of complex": lambda t: t.nan_to_num(t.tensor([complex(NAN, 1)])),
+    "mvlgamma": lambda t: gradient(t, lambda x: t.mvlgamma(x, 2), [2.0, 3.5]),
+    "multigammaln": lambda t: t.special.multigammaln(t.tensor([2.0, 3.5]), p=3),
+    "mvlgamma without dimensions": lambda t: t.mvlgamma(t.tensor([2.0]), 0),
     "polygamma": lambda t: gradient(t, lambda x: t.polygamma(1, x), [0.5, 2.0]),
     "polygamma of 0": lambda t: t.special.polygamma(0, t.tensor([0.5, 2.0])),
     "polygamma below 0": lambda t: t.polygamma(-1, t.tensor([0.5])),

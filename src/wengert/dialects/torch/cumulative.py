@@ -1,4 +1,4 @@
-"""Cumulative sums, differences of neighbours, integrals and covariances."""
+"""Cumulative sums and extremes, differences of neighbours, integrals and covariances."""
 
 from __future__ import annotations
 
@@ -7,17 +7,21 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from wengert.dialects.kernel.functions import warn
+from wengert.dialects.kernel.functions import named, warn
 from wengert.dialects.torch import kinds as K
 from wengert.dialects.torch.axes import kind_of, lines_of, misfit
 from wengert.dialects.torch.copies import in_order
 from wengert.dialects.torch.reductions import accumulated
+from wengert.dialects.torch.return_types import results
 from wengert.dialects.torch.table import offered
 from wengert.dialects.torch.tensors import Native, astype, convert, ns, promoted, wrap_native
 from wengert.ops import cumulative, reductions, samples
-from wengert.ops.ranks import part
+from wengert.ops.ranks import part, record_indices, taken
 
-# -- cumulative sums ------------------------------------------------------------------
+# -- cumulative sums and extremes ------------------------------------------------------------------
+
+
+CumMax, CumMin = results("cummax", "values", "indices"), results("cummin", "values", "indices")
 
 
 def _along(compute: Callable[..., Native], x: Native, dim: int) -> Native:
@@ -43,6 +47,22 @@ def logcumsumexp(
 ) -> Native:
     """Return the logarithms of cumulative sums of exponentials along an axis."""
     return _along(cumulative.logsumexp_along, input, dim)
+
+
+def _record(name: str, kind: Any) -> None:
+    """Offer `cummax` or `cummin`."""
+
+    @offered(f"cum{name}")
+    @named(f"cum{name}", f"Return the {name}imum so far along an axis, and its index.")
+    def record(input: K.Ordered, dim: K.Axis) -> Any:
+        lines = lines_of(input)
+        indices = record_indices(lines, dim, name == "max")
+        values = taken(lines, indices, dim, input.shape)
+        return kind(values, ns.reshape(indices, input.shape))
+
+
+_record("max", CumMax)
+_record("min", CumMin)
 
 
 # -- differences and integrals ---------------------------------------------------------------------

@@ -25,7 +25,7 @@ from wengert.dialects.torch.tensors import Native, ns, outward, wrap_native
 from wengert.ops.batching import all_values, constant
 from wengert.ops.contractions import adjoint
 from wengert.ops.linalg import singular, unguarded
-from wengert.ops.linalg.unguarded import singular_values
+from wengert.ops.linalg.unguarded import lower_upper, singular_values
 
 _SIGNS = "the signs of vectors, which are arbitrary, may be others than with PyTorch's LAPACK"
 
@@ -191,7 +191,9 @@ def qr(input: Factored, some: Bool = True) -> Any:
 
 # -- LU ----------------------------------------------------------------------------------------
 
+Lu = results("linalg_lu", "P", "L", "U")
 LuFactor = results("linalg_lu_factor", "LU", "pivots")
+LuUnpack = results("lu_unpack", "P", "L", "U")
 
 
 def _read_pivot(value: Any, at: Any, x: Any) -> bool:
@@ -203,12 +205,26 @@ def _read_pivot(value: Any, at: Any, x: Any) -> bool:
 Pivot = Annotated[bool, Kind(_read_pivot)]
 
 
+@offered("linalg.lu", method=False, label="LinalgLuBackward0")
+def linalg_lu(A: Reflections, *, pivot: Pivot = True) -> Any:
+    """Return a permutation P, L with ones on its diagonal, and U of A = P @ L @ U."""
+    factors, _, order, _ = unguarded.lu_factors(A)
+    return Lu(singular.permutation(order, factors._raw.dtype), *lower_upper(factors))
+
+
 @offered("linalg.lu_factor", method=False, label="LinalgLuFactorExBackward0")
 def lu_factor(A: Reflections, *, pivot: Pivot = True) -> Any:
     """Return L and U in one matrix, and pivots, for `lu_solve`."""
     factors, pivots, _, info = unguarded.lu_factors(A)
     check_info(True, info, SINGULAR, RuntimeError)
     return LuFactor(factors, whole_numbers(pivots))
+
+
+@offered("lu", label="LinalgLuFactorExBackward0")
+def lu(input: Reflections, pivot: Pivot = True) -> Any:
+    """Return L and U in one matrix, and pivots; of singular matrices too."""
+    factors, pivots, _, _ = unguarded.lu_factors(input)
+    return factors, whole_numbers(pivots)
 
 
 def _order(pivots: Native, rows: int, name: str) -> Native:
@@ -241,3 +257,17 @@ def linalg_lu_solve(
 
 
 # -- of low rank -------------------------------------------------------------------------------
+
+
+@offered("lu_unpack", method=False, label="LuUnpackBackward0")
+def lu_unpack(
+    LU_data: Input, LU_pivots: Input, unpack_data: Bool = True, unpack_pivots: Bool = True
+) -> Any:
+    """Return a permutation P, L with ones on its diagonal, and U of the result of `lu_factor`."""
+    dtype = LU_data._raw.dtype
+    p = lower = upper = wrap_native(np.empty(0, dtype))
+    if unpack_pivots:
+        p = singular.permutation(_order(LU_pivots, LU_data.shape[-2], "torch.lu_unpack"), dtype)
+    if unpack_data:
+        lower, upper = lower_upper(LU_data)
+    return LuUnpack(p, lower, upper)

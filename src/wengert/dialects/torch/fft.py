@@ -272,22 +272,29 @@ def _cut(total: Native, weights: Native, start: int, length: int | None) -> Nati
 # -- windows ---------------------------------------------------------------------------------------
 
 
-def _raised_cosine(name: str, length: int, periodic: bool, dtype: Any, *parts: Any) -> np.ndarray:
-    """Return alpha - beta * cos of one turn, where (alpha, beta) are the parts."""
+def _of_cosines(name: str, length: int, periodic: bool, dtype: Any, *parts: Any) -> np.ndarray:
+    """Return the sum of parts[k] * cos(k * t), where t goes once round."""
     kind = dtypes.or_default(dtype)
     if backends.kind_of(kind) != "f" or length < 0:
         raise misfit(name, "0 or more, and fractions", length=length, dtype=kind.name)
     turns = 2 * np.pi * np.arange(length) / max(length - (not periodic), 1)
-    alpha, beta = parts if length > 1 else (1.0, 0.0)
-    return (alpha - beta * np.cos(turns)).astype(kind)
+    waves = [a * np.cos(k * turns) for k, a in enumerate(parts if length > 1 else (1.0,))]
+    return sum(waves[1:], waves[0]).astype(kind)
 
 
-@creates("hann_window")
-def hann_window(
-    window_length: K.Int, periodic: K.Bool = True, *, dtype: K.Dtype | None = None
-) -> np.ndarray:
-    """Return a Hann window."""
-    return _raised_cosine("hann_window", window_length, periodic, dtype, 0.5, 0.5)
+def _plain_window(name: str, *parts: float) -> None:
+    """Offer a window that takes no further numbers."""
+
+    @creates(name)
+    @named(name, f"Return a {name.removesuffix('_window').capitalize()} window.")
+    def window(
+        window_length: K.Int, periodic: K.Bool = True, *, dtype: K.Dtype | None = None
+    ) -> np.ndarray:
+        return _of_cosines(name, window_length, periodic, dtype, *parts)
+
+
+_plain_window("hann_window", 0.5, -0.5)
+_plain_window("blackman_window", 0.42, -0.5, 0.08)
 
 
 @creates("hamming_window")
@@ -296,4 +303,4 @@ def hamming_window(
     dtype: K.Dtype | None = None,
 ) -> np.ndarray:  # fmt: skip
     """Return a Hamming window."""
-    return _raised_cosine("hamming_window", window_length, periodic, dtype, alpha, beta)
+    return _of_cosines("hamming_window", window_length, periodic, dtype, alpha, -beta)

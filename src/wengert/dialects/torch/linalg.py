@@ -12,7 +12,7 @@ from wengert import backends
 from wengert.dialects.kernel.functions import Argument, Kind
 from wengert.dialects.torch import kinds as K
 from wengert.dialects.torch.axes import check_same, kind_of, misfit, type_name
-from wengert.dialects.torch.products import crossed
+from wengert.dialects.torch.products import check_factors, crossed
 from wengert.dialects.torch.return_types import results
 from wengert.dialects.torch.table import NAMES, LinAlgError, offered, offered_as, plain, put
 from wengert.dialects.torch.tensors import Native, astype, ns, wrap_native
@@ -120,6 +120,17 @@ def linalg_cross(input: K.Input, other: K.Input, *, dim: K.Axis = -1) -> Native:
     if not input.ndim:
         raise IndexError("linalg.cross: a single number has no axis; give vectors")
     return crossed(input, other, dim)
+
+
+@offered("linalg.multi_dot", method=False, label="ViewBackward0")
+def multi_dot(tensors: K.TensorList) -> Native:
+    """Return the product of matrices, in the order that takes the fewest steps."""
+    count = len(tensors)
+    axes = [(1, 2) if k in (0, count - 1) else (2,) for k in range(count)]
+    if count < 2 or any(x.ndim not in n for x, n in zip(tensors, axes, strict=True)):
+        raise RuntimeError("multi_dot(): give two matrices or more; the ends may be vectors")
+    check_factors(*tensors, name="multi_dot")
+    return native.multi_dot(tensors)
 
 
 @offered("linalg.matrix_power", "matrix_power", label="MmBackward0")

@@ -147,6 +147,15 @@ def _finite(x: Native, *given: Any) -> Native:
     return x
 
 
+@offered("mvlgamma", "special.multigammaln", in_place=True)
+def mvlgamma(input: RealFractions, p: Int) -> Native:
+    """Return the logarithm of the gamma function of p dimensions."""
+    if p < 1:
+        raise RuntimeError(f"mvlgamma: p is {p}; give 1 or more")
+    parts = [special.gammaln(input - j / 2) for j in range(p)]
+    return sum(parts[1:], parts[0]) + p * (p - 1) / 4 * math.log(math.pi)
+
+
 @offered("polygamma", "special.polygamma", method=False)
 def polygamma(n: Int, input: RealFractions) -> Native:
     """Return the n-th derivative of digamma."""

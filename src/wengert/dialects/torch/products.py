@@ -242,6 +242,12 @@ def addmm(
     return _added(input, _multiplied(mat1, mat2, "addmm"), beta, alpha)
 
 
+@offered("addmv", in_place=True)
+def addmv(input: Input, mat: Matrix, vec: Vector, *, beta: Number = 1, alpha: Number = 1) -> Native:
+    """Return beta * input + alpha * (mat @ vec)."""
+    return _added(input, _on_vector(mat, vec), beta, alpha)
+
+
 @offered("baddbmm", in_place=True)
 @in_single
 def baddbmm(

@@ -78,7 +78,7 @@ for _module, _names in {
         set_float32_matmul_precision get_default_device mps types _assert distributed SymInt
         SymFloat _dynamo
     """,
-    "fft": "fft stft istft hamming_window hann_window",
+    "fft": "fft stft istft blackman_window hamming_window hann_window",
     "saving": "save load serialization",
     "foreach": """
         _foreach_add _foreach_add_ _foreach_sub _foreach_mul _foreach_mul_ _foreach_div
@@ -111,7 +111,7 @@ LATE["nn.functional.multi_head_attention_forward"] = (f"{_HERE}.nn.attention",)
 #: torch.linalg, and what torch has of it under older names.
 _LINALG = """
     linalg det logdet slogdet inverse pinverse matrix_power matrix_exp cholesky cholesky_solve
-    cholesky_inverse qr svd triangular_solve
+    cholesky_inverse qr svd lu lu_unpack triangular_solve
 """
 _LINALG_PARTS = (f"{_HERE}.norms", f"{_HERE}.linalg", f"{_HERE}.decompositions")
 LATE |= dict.fromkeys(_LINALG.split(), _LINALG_PARTS)
@@ -273,7 +273,8 @@ def guarded(
 
 #: Labels of nodes of several results, where operations have a node for each.
 _ONE_NODE = frozenset({
-    "StdMeanBackward0", "VarMeanBackward0", "TriangularSolveBackward0",
+    "StdMeanBackward0", "VarMeanBackward0", "LinalgLuBackward0", "LuUnpackBackward0",
+    "TriangularSolveBackward0",
 })  # fmt: skip
 
 

@@ -30,14 +30,17 @@ CALLS: dict[str, Callable[[Any, Any], Any]] = {
     "kthvalue": lambda torch, x: x.kthvalue(2),
     "topk": lambda torch, x: x.topk(2),
     "sort": lambda torch, x: x.sort(),
+    "cummax": lambda torch, x: x.cummax(0),
     "std_mean": lambda torch, x: torch.std_mean(x),
     "var_mean": lambda torch, x: torch.var_mean(x, dim=0),
     "qr": lambda torch, x: torch.linalg.qr(x),
     "eigh": lambda torch, x: torch.linalg.eigh(x),
     "svd": lambda torch, x: torch.linalg.svd(x),
     "slogdet": lambda torch, x: torch.linalg.slogdet(x),
+    "lu": lambda torch, x: torch.linalg.lu(x),
     "lu_factor": lambda torch, x: torch.linalg.lu_factor(x),
     "triangular_solve": lambda torch, x: torch.triangular_solve(x * 2, x),
+    "lu_unpack": lambda torch, x: torch.lu_unpack(*torch.linalg.lu_factor(x)),
 }
 #: What the gradients themselves are is another matter: a sign has none, a basis may have either
 #: sign, and triangular_solve, which PyTorch has given up, takes its arguments in another order.

@@ -312,7 +312,7 @@ def _decorated(torch: Any) -> Any:
 
 
 def _windows(torch: Any) -> Any:
-    made = [torch.hann_window, torch.hamming_window]
+    made = [torch.hann_window, torch.hamming_window, torch.blackman_window]
     return (
         [w(n, periodic=p, dtype=torch.float64)
          for w in made for n in (0, 1, 5, 8) for p in (True, False)],

@@ -17,8 +17,11 @@ def _shown(self: Any) -> str:
 def results(name: str, *fields: str) -> Any:
     """Return a class of results with these names, and offer it as ``torch.return_types.name``."""
     make: Any = collections.namedtuple  # whose names are data here
-    kind = make(name, fields, module=__name__)
-    kind.__repr__ = _shown
+    base = make(name, fields)
+    members = {f: vars(base)[f] for f in fields}  # the class's own, for stubs
+    members |= {"__slots__": (), "__module__": __name__, "__repr__": _shown}
+    kind: Any = type(name, (base,), members)
+    kind.__doc__ = f"The results of `{name}`: {', '.join(fields)}."
     put((f"return_types.{name}",), kind)
     return kind
 

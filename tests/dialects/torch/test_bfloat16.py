@@ -169,7 +169,6 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
         torch.nn.Linear(2, 2).bfloat16().weight.dtype,
         torch.nn.Linear(2, 2, dtype=torch.bfloat16).bias.dtype,
         torch.promote_types(torch.bfloat16, torch.float16),
-        torch.can_cast(torch.float32, torch.bfloat16),
     ],
     "printed": lambda torch: repr(torch.tensor([1.5, -2.25, 1e-3], dtype=torch.bfloat16)),
     "made": lambda torch: [

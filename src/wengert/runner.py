@@ -14,6 +14,7 @@ from typing import Any
 
 from wengert.dialects import facade
 from wengert.dialects.tensorflow.keras import bridge
+from wengert.errors import is_between
 
 #: What a program imports, and what it gets.
 ANSWERS = {
@@ -173,6 +174,7 @@ def _guarded(
             program(main)
         except Exception as error:
             trace = _from_the_program(error)
+            _forget_what_was_translated(error)
             sys.excepthook(type(error), error.with_traceback(trace), trace)
             return 1
         finally:
@@ -197,6 +199,23 @@ def _from_the_program(error: Exception) -> types.TracebackType | None:
         if last is not None:
             last.tb_next = None
     return trace
+
+
+def _forget_what_was_translated(error: BaseException | None) -> None:
+    """Hide errors on the way to an error that are no lines of the program's: it comes first."""
+    while error is not None:
+        before = error.__cause__ or error.__context__
+        if before is not None and all(map(is_between, _frames(before))):
+            error.__cause__ = None  # which hides the context too
+            return
+        error = before
+
+
+def _frames(error: BaseException) -> Iterator[types.FrameType]:
+    trace = error.__traceback__
+    while trace is not None:
+        yield trace.tb_frame
+        trace = trace.tb_next
 
 
 def _is_between(trace: types.TracebackType) -> bool:

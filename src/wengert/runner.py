@@ -57,8 +57,9 @@ def running() -> Iterator[None]:
     """Return a context in which `import tensorflow` and the like import Wengert's dialects.
 
     A package that is written for one of these libraries and is first imported here computes with
-    Wengert, also after the end of the context. Python processes that are started in it answer for
-    the same names.
+    Wengert, also after the end of the context, unless it imports the library only when it is called
+    (as einops does at its first call); call it here too. Python processes that are started in the
+    context answer for the same names.
 
     Examples
     --------

@@ -130,7 +130,9 @@ def test_print(capsys: Any) -> None:
     assert capsys.readouterr().out == "loss [1 0.1] {'a': 0.333333343}\n"
 
 
-@pytest.mark.parametrize("name", ["compat.v1.Session", "saved_model.load", "sparse.segment_sum"])
+@pytest.mark.parametrize(
+    "name", ["compat.v1.Session", "saved_model.load", "sparse.segment_sum", "nn.ctc_loss"]
+)
 def test_names_that_are_not_offered_say_why(name: str) -> None:
     found: Any = tf
     with pytest.raises((AttributeError, NotImplementedError), match=r"not offered by wengert"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -365,3 +367,10 @@ def test_no_other_function_takes_strings(capsys):
                 found.add(name)
     assert found <= TAKEN
     assert "gather" in found
+
+
+def test_rows_of_parts_need_no_other_name_first() -> None:
+    """A new process has not loaded ragged tensors, of which the result is one."""
+    code = "import wengert.tensorflow as tf; print(tf.strings.split(['a b', 'c']).to_list())"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[[b'a', b'b'], [b'c']]\n"

@@ -286,6 +286,13 @@ class Function:
         seen: set[int] = set()
         return mapped(lambda value: _returned(value, start, seen), result)
 
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            f"a tf.function has no {name!r} here: it runs as Python, and there is no graph to look "
+            "at or to export; save values with tf.train.Checkpoint(model=model).save(path), and "
+            "models of Keras with model.save('model.keras')"
+        )
+
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> Function:
         """Return the same function, for arguments like these tensors or TensorSpecs."""
         specs = [_spec_of(value) for value in args]

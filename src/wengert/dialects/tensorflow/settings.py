@@ -29,6 +29,7 @@ for _names, _why in (
         "model by its own code before checkpoint.restore(path)",
     ),
     ("io", "tf.io.read_file, write_file and gfile are offered; else write Python's open(path)"),
+    ("nn.ctc_loss", "write the sum over alignments in log-space"),
     ("summary profiler", "print, or keep the numbers yourself"),
     ("distribute tpu xla", "there is one process, and arrays are in memory"),
     ("estimator feature_column queue lite mlir quantization raw_ops", "no part of this"),

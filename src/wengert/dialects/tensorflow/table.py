@@ -61,7 +61,9 @@ LATE: dict[str, tuple[str, ...]] = {
         ("linalg", "norm", "eig", "eigvals", "matrix_square_root"), (f"{_HERE}.linalg",)
     ),
     "signal": (f"{_HERE}.signal",),
-    "strings": (f"{_HERE}.strings", f"{_HERE}.hashing"),
+    "strings": (
+        f"{_HERE}.sparse", f"{_HERE}.ragged", f"{_HERE}.strings", f"{_HERE}.hashing",
+    ),
     "io": (f"{_HERE}.strings", f"{_HERE}.files"),
     "lookup": (f"{_HERE}.lookup",),
     "train": (f"{_HERE}.checkpoints",),

@@ -15,7 +15,11 @@ _REASONS = {
     "sparse_coo_tensor": _DENSE,
     "sparse_csr_tensor": _DENSE,
     "sparse": _DENSE,
-    "quantization": "tensors are of floating or whole numbers",
+    **dict.fromkeys(
+        ("quantization", "ao", "quantize_per_tensor", "quantize_per_channel", "nn.quantized"),
+        "tensors are of floating or whole numbers; x.to(torch.bfloat16) makes them smaller",
+    ),
+    "nn.utils.prune": "multiply a weight by a mask of zeros and ones in forward",
     "onnx": "there are no models to export",
     "hub": "there are no models to fetch",
     "fx": "there is no compiler",
@@ -26,7 +30,9 @@ _REASONS = {
     "optim.Muon": "write torch.optim.AdamW",
     "nn.NLLLoss2d": "it is the old name of nn.NLLLoss; write that",
     "nn.Container": "it is the old name of nn.Module; write that",
-    "nn.CTCLoss": "write the sum over alignments in log-space",
+    **dict.fromkeys(
+        ("nn.CTCLoss", "nn.functional.ctc_loss"), "write the sum over alignments in log-space"
+    ),
     "nn.AdaptiveLogSoftmaxWithLoss": "write nn.Linear and nn.CrossEntropyLoss",
     "nn.MultiMarginLoss": "write (x - x_target + margin).clamp(min=0) summed over other classes",
     "nn.TripletMarginWithDistanceLoss": "write (margin + d(a, p) - d(a, n)).clamp(min=0).mean()",

@@ -132,6 +132,8 @@ def check_device(given: Any) -> None:
             "there is no CUDA here: Wengert's tensors are NumPy's; write device='cuda' if "
             "torch.cuda.is_available() else 'cpu'"
         )
+    if kind == "meta":
+        raise RuntimeError("there is no meta device: tensors here have numbers; write device='cpu'")
     if kind != "cpu":
         raise RuntimeError(f"there is no {kind} device: Wengert's tensors are NumPy's, on 'cpu'")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
+from functools import partial
 from operator import itemgetter
 from typing import Any
 
@@ -40,7 +41,8 @@ class _Owned:
         self.op = op = copy.copy(original)
         op.on = lambda xp: op  # type: ignore[method-assign]
         if own.compute is not None:
-            op.compute, op.numpy_function = self.compute, None
+            op.compute, op.numpy_function = partial(self.compute), None
+            op.compute.find = lambda xp: own.compute  # type: ignore[attr-defined]
         #: how many values at the end of those that a rule reads are for the library's rule alone
         self.further = 0
         self.names: list[str] = []

@@ -217,6 +217,8 @@ class _Source:
             failed += f"    _explain_shapes(_op, [{self.arrays}], _error)"
         parts += [f"try:\n{_indented(self.computed())}\n{failed}"]
         parts += ["if type(_y) is not _ndarray:"]
+        if front.xp is not backends.NUMPY:  # whose kernels may leave something out
+            parts += [f"    if _y is NotImplemented:\n        {self.unusual}"]
         if not op.broadcasts:
             parts += [f"    if type(_y) in (tuple, list, _Kept):\n        return {self.finish}"]
         parts += ["    _y = _asarray(_y)"]  # NumPy makes scalars of arrays without axes

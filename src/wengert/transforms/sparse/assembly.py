@@ -6,7 +6,6 @@ one flat array, from which elements are gathered by indices that each device get
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -130,16 +129,3 @@ def _progression(positions: NDArray[np.intp]) -> Any:
 def by_colour(colouring: Colouring, size: int) -> Assembly:
     """Return the assembly of whole columns and rows, as `Colouring.recover` reads them."""
     return Assembly(colouring.index, np.arange(size), size, colouring.steps)
-
-
-def seeds(
-    xp: Any, name: str, groups: NDArray[np.intp], dtype: Any, like: Any, placed: Placed
-) -> Iterator[Any]:
-    """Return the seeds of all colours of some groups, made where an array is."""
-    count = int(groups.max(initial=-1)) + 1
-    if count == 1 and not groups.any():
-        yield xp.ones(len(groups), dtype=dtype)
-        return
-    there = placed(name, groups, xp, like)
-    for colour in range(count):
-        yield xp.astype(there == colour, dtype)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import numpy as np
@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from wengert import backends
 from wengert.errors import BackendError, ShapeError, WengertError, name_of
 from wengert.transforms.gradients import grad
-from wengert.transforms.sparse.assembly import Assembly, Moves, Placed, by_colour, seeds
+from wengert.transforms.sparse.assembly import Assembly, Moves, Placed, by_colour
 from wengert.transforms.sparse.colouring import Colouring, jacobian_colouring, symmetric_colouring
 from wengert.transforms.sparse.formats import built, check_format
 from wengert.transforms.sparse.pattern import Cut, find_cut, find_pattern, holds, read_constants
@@ -173,11 +173,10 @@ class Plan:
             default, that of the argument's library; SciPy's for NumPy arrays.
         """
         check_format(format, self._name)
-        run, values = self._evaluated(args)
-        matrix = built(format, values, self._template, self._placed, self._name)
-        if self._check and run.depends:
-            self._probe(run, values)
-        return matrix
+        run = self._run(args)
+        values = self._data(run)
+        self._check_values(run, values)
+        return built(format, values, self._template, self._placed, self._name)
 
     def values(self, *args: Any) -> Any:
         """Return the elements of the derivative, in the order of `pattern`, where the argument is.
@@ -188,18 +187,21 @@ class Plan:
         --------
         >>> import numpy as np, wengert as wg
         >>> plan = wg.sparse.jacobian(lambda x: x[1:] * x[:-1], np.ones(3))
-        >>> plan.values(np.array([1.0, 2.0, 3.0])), plan.pattern.indices
-        (array([2., 1., 3., 2.]), array([0, 1, 1, 2], dtype=int32))
+        >>> plan.values(np.array([1.0, 2.0, 3.0]))
+        array([2., 1., 3., 2.])
         """
-        run, values = self._evaluated(args)
-        if self._check and run.depends:
-            self._probe(run, values)
+        run = self._run(args)
+        values = self._data(run)
+        self._check_values(run, values)
         return values
 
-    def _evaluated(self, args: tuple[Any, ...]) -> tuple[Run, Any]:
-        run = Run(self._function, args, self._argnum, self._name)
+    def _run(self, args: Sequence[Any]) -> Run:
+        run = Run(self._function, tuple(args), self._argnum, self._name)
         self._check_program(run)
-        return run, self._data(run) if run.depends else run.xp.zeros(0, dtype=run.dtype)
+        return run
+
+    def _matrix(self, data: np.ndarray) -> csr_array:
+        return built("scipy", data, self._template, self._placed, self._name)  # type: ignore[no-any-return]
 
     def _check_program(self, run: Run) -> None:
         if run.source.shape != self._argument:
@@ -231,57 +233,48 @@ class Plan:
                 )
 
     def _data(self, run: Run) -> Any:
-        if not self.pattern.nnz:
+        if not (run.depends and self.pattern.nnz):
             return run.xp.zeros(0, dtype=run.dtype)
-        if not run.on_numpy:
-            data = self._assembly(run.xp, self._results(run), self._placed)
-            return cast(run.xp, data, run.dtype)
-        colouring, dtype = self._colouring, run.dtype
+        return self._assembled(self._swept(run, range(self.sweeps)), run.dtype)
+
+    def _swept(self, run: Run, colours: range) -> list[Any]:
+        """Return the results of the sweeps for some colours; those of columns come first."""
         if self._on_cut:
             nodes = [run.nodes[i] for i in self._cut.nodes]
-            results = [self._sums(run.pull(seed, nodes)) for seed in self._seeds(dtype)]
-            return self._moves(results, dtype)
-        forward = reverse = None
-        if colouring.column_colours:
-            sweep = self._column_sweep(run)
-            forward = np.stack([sweep(seed) for seed in colouring.column_seeds(dtype)])
-        if colouring.row_colours:
-            reverse = np.stack([run.pulled(seed) for seed in colouring.row_seeds(dtype)])
-        return colouring.recover(forward, reverse)
-
-    def _results(self, run: Run) -> list[Any]:
-        """Return the results of all sweeps as flat arrays, on the device of the argument."""
-        found: list[Any] = []
-
-        def seeded(name: str, groups: NDArray[np.intp], sweep: Callable[[Any], list[Any]]) -> None:
-            like = run.target._raw
-            for seed in seeds(run.xp, name, groups, run.dtype, like, self._placed):
-                found.extend(sweep(seed))
-
-        rows, columns = self._colouring.rows, self._colouring.columns
-        if self._on_cut:
-            nodes = [run.nodes[i] for i in self._cut.nodes]
-            seeded("rows", rows, lambda seed: self._sums(run.pull(seed, nodes)))
-            return found
-        one = self._column_sweep(run)
-        seeded("columns", columns, lambda seed: [one(seed)])
-        seeded("rows", rows, lambda seed: [run.pulled(seed)])
-        return found
-
-    def _column_sweep(self, run: Run) -> Callable[[Any], Any]:
-        """Return what gives the product with a column's seed."""
+            return [self._sums(run.pull(self._seed(run, k), nodes)) for k in colours]
         # a column of a Hessian is a row, and pulls are cheaper
-        return run.pulled if self._symmetric else run.push
+        by_column = run.pulled if self._symmetric else run.push
+        first = self._colouring.column_colours
+        return [(by_column if k < first else run.pulled)(self._seed(run, k)) for k in colours]
 
-    def _seeds(self, dtype: Any) -> Any:
-        """Return the cotangent of the result for each colour; small ones are kept."""
-        if self._kept_seeds is not None and self._kept_seeds.dtype == dtype:
-            return self._kept_seeds
-        colouring = self._colouring
-        if colouring.row_colours * self.shape[0] > KEPT:
-            return ((colouring.rows == k).astype(dtype) for k in range(colouring.row_colours))
-        self._kept_seeds = colouring.row_seeds(dtype)
-        return self._kept_seeds
+    def _seed(self, run: Run, colour: int) -> Any:
+        """Return the seed of a colour, where the function computes; small ones of rows are kept."""
+        colouring, xp = self._colouring, run.xp
+        first = colouring.column_colours
+        by_rows = colour >= first
+        groups = colouring.rows if by_rows else colouring.columns
+        if not run.on_numpy:
+            if self.sweeps == 1 and not groups.any():
+                return xp.ones(len(groups), dtype=run.dtype)
+            there = self._placed("rows" if by_rows else "columns", groups, xp, run.target._raw)
+            return xp.astype(there == (colour - first if by_rows else colour), run.dtype)
+        if not by_rows or colouring.row_colours * self.shape[0] > KEPT:
+            return (groups == (colour - first if by_rows else colour)).astype(run.dtype)
+        if self._kept_seeds is None or self._kept_seeds.dtype != run.dtype:
+            self._kept_seeds = colouring.row_seeds(run.dtype)
+        return self._kept_seeds[colour - first]
+
+    def _assembled(self, results: list[Any], dtype: Any) -> Any:
+        """Return the elements of the matrix from the results of all sweeps."""
+        flat = [part for result in results for part in result] if self._on_cut else results
+        xp: Any = backends.namespace_of(flat[0])
+        if xp is not backends.NUMPY:
+            return cast(xp, self._assembly(xp, flat, self._placed), dtype)
+        if self._on_cut:
+            return self._moves(results, dtype)
+        first = self._colouring.column_colours
+        forward, reverse = (np.stack(r) if r else None for r in (results[:first], results[first:]))
+        return self._colouring.recover(forward, reverse)
 
     def _sums(self, cotangents: list[Any]) -> list[Any]:
         """Return the cotangent of each part of the cut: the sum of those of its nodes."""
@@ -290,17 +283,21 @@ class Plan:
             sums[part] = g if sums[part] is None else sums[part] + g
         return sums
 
-    def _probe(self, run: Run, given: Any) -> None:
-        """Raise if a product with the matrix is not what a sweep says; that is read by the host."""
+    def _check_values(self, run: Run, values: Any) -> None:
+        """Compare values with a sweep, if that was asked for; host memory is where that happens."""
+        if not (self._check and run.depends):
+            return
         try:
-            data = backends.to_numpy(given)
+            data = backends.to_numpy(values)
         except Exception as error:
             raise BackendError(
                 f"{self._name}: the plan checks each matrix, and an array of {run.xp.name} has no "
                 f"values yet ({type(error).__name__}); make the plan with check=False"
             ) from error
-        inner = self._template
-        matrix = csr_array((data, inner.indices, inner.indptr), shape=self.shape)
+        self._probe(run, self._matrix(data))
+
+    def _probe(self, run: Run, matrix: csr_array) -> None:
+        """Raise if a product with the matrix is not what a sweep says."""
         random = np.random.default_rng()
         weights = random.uniform(0.5, 1.5, self.shape[0]).astype(matrix.dtype)
         expected = backends.to_numpy(run.pulled(weights))

@@ -38,19 +38,21 @@ def kernels(base: Any) -> dict[str, Callable[..., Any]]:
         if all(_is_known(part) for part in parts):
             return np.arange(math.prod(shape)).reshape(shape)[tuple(map(_known, parts))]
         like = next(part for part in parts if not _is_known(part))
-        if len(parts) < len(shape):
-            parts = (*parts, *(slice(None) for _ in shape[len(parts) :]))
+        while isinstance(parts[-1], slice) and parts[-1] == slice(None):
+            parts = parts[:-1]
         if len(parts) > len(shape) or not all(map(_is_integer, parts)):
             raise BackendError(
                 f"index: the key {key!r:.80} has arrays on {like.device}, and the standard takes "
-                "such a key only if it is integers for each axis; write wg.take, or move the key "
-                "to host memory first"
+                "such a key only if it is integers for the first axes; write wg.take, or move the "
+                "key to host memory first"
             )
         total: Any = 0
-        for length, part in zip(shape, parts, strict=True):
+        for length, part in zip(shape, parts, strict=False):
             here = base.asarray(part, device=like.device, dtype=base.int64)
             total = total * length + base.where(here < 0, here + length, here)
-        return total
+        rest = tuple(shape[len(parts) :])
+        inner = base.reshape(base.arange(math.prod(rest), device=like.device), rest)
+        return base.reshape(total, total.shape + (1,) * len(rest)) * math.prod(rest) + inner
 
     def gather_flat(x: Any, shape: Any, positions: Any) -> Any:
         if not math.prod(x.shape):
@@ -72,8 +74,7 @@ def kernels(base: Any) -> dict[str, Callable[..., Any]]:
     def scatter_flat(values: Any, shape: Any, positions: Any) -> Any:
         size = math.prod(shape)
         if not isinstance(positions, np.ndarray):
-            columns = base.arange(size, device=values.device)[None, :]
-            mask = base.reshape(positions, (-1, 1)) == columns
+            mask = hits(positions, size)
             terms = keep(base.broadcast_to(base.reshape(values, (-1, 1)), mask.shape), mask)
             return base.reshape(base.sum(terms, axis=0, dtype=values.dtype), tuple(shape))
         places = positions.reshape(-1)
@@ -91,16 +92,39 @@ def kernels(base: Any) -> dict[str, Callable[..., Any]]:
 
         def kernel(x: Any, values: Any, key: Any) -> Any:
             positions = positions_of(x.shape, key)
-            if not isinstance(positions, np.ndarray):
-                positions = host.to_host(positions, "put")
             values = base.asarray(values, dtype=x.dtype, device=x.device)
             values = base.broadcast_to(values, positions.shape)
+            if not isinstance(positions, np.ndarray):
+                positions = host.to_host(positions, by.__name__)
             for source in _rounds(positions.reshape(-1), math.prod(x.shape)):
                 mask = there((source >= 0).reshape(x.shape), x)
                 x = base.where(mask, by(x, gather_flat(values, x.shape, source)), x)
             return x
 
         return kernel
+
+    def put(x: Any, values: Any, key: Any) -> Any:
+        positions = positions_of(x.shape, key)
+        values = base.asarray(values, dtype=x.dtype, device=x.device)
+        values = base.broadcast_to(values, positions.shape)
+        if isinstance(positions, np.ndarray):
+            source = np.full(math.prod(x.shape), -1)
+            source[positions.reshape(-1)] = np.arange(positions.size)
+            source = there(source, x)
+        else:  # the last value for each element
+            mask = hits(positions, math.prod(x.shape))
+            number = base.arange(mask.shape[0], device=x.device)[:, None]
+            source = base.max(base.where(mask, number, -1), axis=0)
+        source = base.reshape(source, x.shape)
+        return base.where(source >= 0, gather_flat(values, x.shape, source), x)
+
+    def put_add(x: Any, values: Any, key: Any) -> Any:
+        return x + scatter(base.asarray(values, dtype=x.dtype, device=x.device), x.shape, key)
+
+    def hits(positions: Any, size: int) -> Any:
+        """Return which value goes to which element, for positions on a device."""
+        columns = base.arange(size, device=positions.device)[None, :]
+        return base.reshape(positions, (-1, 1)) == columns
 
     def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Any:
         if mode not in _COPIES:
@@ -177,8 +201,8 @@ def kernels(base: Any) -> dict[str, Callable[..., Any]]:
         "index": index,
         "keep": keep,
         "pad": pad,
-        "put": combined(lambda old, new: new),
-        "put_add": combined(base.add),
+        "put": put,
+        "put_add": put_add,
         "put_max": combined(base.maximum),
         "put_min": combined(base.minimum),
         "put_multiply": combined(base.multiply),

@@ -80,14 +80,17 @@ def lower(op: Op, args: tuple[Any, ...]) -> tuple[Op, Any, list[Any], list[Node 
     lifted = [lift(a, op.name, share) for a in args]
     nodes = [a._node if type(a) is Tensor else None for a in lifted]
     raws = [a._raw if type(a) is Tensor else a for a in lifted]
-    xp = dtype = None
+    xp = dtype = first = None
     for raw in raws:
         if type(raw) in SCALARS:
             continue
         found = plain_namespace(raw)
         if xp is None:
-            xp = found
-        elif found is not xp:
+            xp, first = found, raw
+        elif found is not xp and not _is_number(raw, xp):
+            if _is_number(first, found):
+                xp = found
+                continue
             raise BackendError(
                 f"{op.name}: got arrays of {xp.name} and of {found.name if found else type(raw)}; "
                 "convert one first, with wg.from_dlpack or its library's own asarray"
@@ -101,6 +104,15 @@ def lower(op: Op, args: tuple[Any, ...]) -> tuple[Op, Any, list[Any], list[Node 
         op = op if op.family in xp.narrow else for_dtypes(op, raws)
         raws = [weak(xp, r, dtype) if type(r) in SCALARS else r for r in raws]
     return op, xp, raws, nodes
+
+
+def _is_number(raw: Any, xp: Any) -> bool:
+    """Whether an array is a number in host memory, which a library takes beside any array of its.
+
+    So are Python numbers that met arrays of a device before: see `Namespace.scalar`.
+    """
+    mine = plain_namespace(raw)
+    return not raw.shape and getattr(mine, "base", None) is xp.base and backends.is_on_host(raw)
 
 
 def for_dtypes(op: Op, raws: list[Any]) -> Op:

@@ -62,8 +62,7 @@ def array_like(array: Any, model: Any, dtype: Any = None) -> Any:
     xp: Any = plain_namespace(model)
     if xp is backends.NUMPY:
         return np.asarray(array, dtype)
-    where = {} if xp.name == "jax.numpy" else {"device": model.device}  # JAX moves arrays itself
-    return xp.asarray(array, dtype=dtype, **where)
+    return xp.asarray(array, dtype=dtype)
 
 
 def like(array: Any, x: Tensor) -> Tensor:

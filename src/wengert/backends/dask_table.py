@@ -151,6 +151,14 @@ def _special(name: str) -> Any:
     return None if kernel is None else by_chunks(kernel)
 
 
+def take(x: Any, indices: Any, /, *, axis: Any = None) -> Any:
+    """Return the elements of x at indices along an axis."""
+    axis = 0 if axis is None else axis % x.ndim
+    if isinstance(indices, da.Array) and x.dtype.kind == "c":  # of which Dask warns
+        return index(x, (*(slice(None),) * axis, indices))
+    return da.take(x, indices, axis=axis)
+
+
 def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
     """Return the elements of x at indices along an axis."""
     shape = np.broadcast_shapes(
@@ -219,6 +227,7 @@ TABLE = Table(
         "reshape": reshape,
         "scatter": scatter,
         "scatter_flat": scatter_flat,
+        "take": take,
         "take_along_axis": take_along_axis,
         "tril": _triangle(lower=True),
         "triu": _triangle(lower=False),

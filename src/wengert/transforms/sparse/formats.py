@@ -122,7 +122,7 @@ def built(name: str | None, values: Any, pattern: csr_array, placed: Placed, wha
 
 def _index(part: str, pattern: csr_array) -> np.ndarray:
     if part != "coordinates":
-        return getattr(pattern, part)  # type: ignore[no-any-return]
+        return getattr(pattern, part)
     rows = np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr))
     return np.stack([rows, pattern.indices.astype(rows.dtype)])
 

@@ -201,7 +201,7 @@ class Plan:
         return run
 
     def _matrix(self, data: np.ndarray) -> csr_array:
-        return built("scipy", data, self._template, self._placed, self._name)  # type: ignore[no-any-return]
+        return built("scipy", data, self._template, self._placed, self._name)
 
     def _check_program(self, run: Run) -> None:
         if run.source.shape != self._argument:

@@ -91,10 +91,7 @@ def lower(op: Op, args: tuple[Any, ...]) -> tuple[Op, Any, list[Any], list[Node 
             if _is_number(first, found):
                 xp = found
                 continue
-            raise BackendError(
-                f"{op.name}: got arrays of {xp.name} and of {found.name if found else type(raw)}; "
-                "convert one first, with wg.from_dlpack or its library's own asarray"
-            )
+            raise _mixed(op.name, xp, found, raw)
         if dtype is None and backends.is_inexact(raw.dtype):
             dtype = raw.dtype
     if xp is None:
@@ -104,6 +101,20 @@ def lower(op: Op, args: tuple[Any, ...]) -> tuple[Op, Any, list[Any], list[Node 
         op = op if op.family in xp.narrow else for_dtypes(op, raws)
         raws = [weak(xp, r, dtype) if type(r) in SCALARS else r for r in raws]
     return op, xp, raws, nodes
+
+
+def _mixed(name: str, xp: Any, found: Any, raw: Any) -> BackendError:
+    return BackendError(
+        f"{name}: got arrays of {xp.name} and of {found.name if found else type(raw)}; "
+        "convert one first, with wg.from_dlpack or its library's own asarray"
+    )
+
+
+def check_together(name: str, one: Tensor, other: Tensor) -> None:
+    """Raise unless two tensors are of one library and on one device."""
+    mine, theirs = plain_namespace(one._raw), plain_namespace(other._raw)
+    if mine is not theirs:
+        raise _mixed(name, mine, theirs, other._raw)
 
 
 def _is_number(raw: Any, xp: Any) -> bool:

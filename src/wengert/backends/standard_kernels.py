@@ -36,7 +36,8 @@ def kernels(base: Any) -> dict[str, Callable[..., Any]]:
         """Return the flat positions of what a key selects: on the host if the key is there."""
         parts = key if isinstance(key, tuple) else (key,)
         if all(_is_known(part) for part in parts):
-            return np.arange(math.prod(shape)).reshape(shape)[tuple(map(_known, parts))]
+            places = np.arange(math.prod(shape)).reshape(shape)
+            return np.asarray(places[tuple(map(_known, parts))])  # of integers it is no array
         like = next(part for part in parts if not _is_known(part))
         while isinstance(parts[-1], slice) and parts[-1] == slice(None):
             parts = parts[:-1]

@@ -23,7 +23,7 @@ from wengert import backends
 from wengert.engine.batching import levels
 from wengert.engine.node import NOBODY, Node, Tokens, active, meet, next_order
 from wengert.engine.op import Op, Shapes
-from wengert.engine.record import apply, explain_shapes, finished, witnesses
+from wengert.engine.record import apply, explain_shapes, finished, lower, witnesses
 from wengert.engine.tensor import Tensor
 
 #: Classes of raw arrays, of libraries other than NumPy, for which functions are written.
@@ -71,7 +71,11 @@ def anywhere(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
             call = xp.calls.get(op)
             if call is None:
                 call = xp.calls[op] = caller(op.on(xp), Front(xp=xp))
-            return call(*args, **params)
+            try:
+                return call(*args, **params)
+            except RuntimeError:
+                lower(op, args)  # which raises if these are on two devices
+                raise
     return apply(op, args, params)
 
 

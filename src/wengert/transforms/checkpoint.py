@@ -342,7 +342,9 @@ class Expected:
     def __init__(self, raw: Any, exactly: bool) -> None:
         self.shape, self.dtype = tuple(raw.shape), raw.dtype
         self.values = raw if exactly else None
-        looks = not exactly and backends.is_on_host(_plain(raw))  # else it would wait for a device
+        looks = not exactly and backends.is_on_host(
+            plain_raw(raw)
+        )  # else it would wait for a device
         self.sums = _sums(raw) if looks else ()
 
     def compare(self, raw: Any, refuse: Callable[[str], None]) -> None:

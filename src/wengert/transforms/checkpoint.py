@@ -342,9 +342,8 @@ class Expected:
     def __init__(self, raw: Any, exactly: bool) -> None:
         self.shape, self.dtype = tuple(raw.shape), raw.dtype
         self.values = raw if exactly else None
-        looks = not exactly and backends.is_on_host(
-            plain_raw(raw)
-        )  # else it would wait for a device
+        # a look at an array on a device would wait for it
+        looks = not exactly and backends.is_on_host(plain_raw(raw))
         self.sums = _sums(raw) if looks else ()
 
     def compare(self, raw: Any, refuse: Callable[[str], None]) -> None:

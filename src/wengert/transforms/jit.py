@@ -151,8 +151,9 @@ class Jitted:
         if not active.get() and not levels.get():
             leaves, spec = flat((args, kwargs))
             quick = self._quick.get(spec)
-            if quick is not None and all(type(leaf) in _QUICK for leaf in leaves):
-                return quick.plain(leaves)
+            kinds = {*map(type, leaves)}
+            if quick is not None and kinds <= _QUICK:
+                return quick.plain(leaves, np.ndarray in kinds, len(kinds) > 1)
         return self._called(args, kwargs)
 
     def _called(self, args: Any, kwargs: Any) -> Any:
@@ -264,9 +265,9 @@ class Known:
 
     Attributes
     ----------
-    rebuild, parts
+    rebuild, parts, is_plain
         How to make the result of its leaves; for each leaf a function of an array, or None and
-        the plain value that it is.
+        the plain value that it is; whether all leaves are arrays.
     assigned
         The numbers of the variables that were assigned to.
     live, sources
@@ -275,6 +276,7 @@ class Known:
     """
 
     rebuild: Rebuild
+    is_plain: bool
     parts: list[tuple[Callable[[Any], Any] | None, Any]]
     assigned: list[int]
     live: list[int]
@@ -329,6 +331,7 @@ class Program:
             )
         parts = [_part(leaf) for leaf in leaves]
         known.parts = [(f, p if f is None else None) for f, p in parts]
+        known.is_plain = all(f is _same for f, _ in parts)
         given = [t._raw for t in tensors[count:]]
         known.assigned = [k for k, raw in enumerate(values) if raw is not given[k]]
         found = [p for f, p in parts if f is not None]
@@ -416,21 +419,21 @@ class Program:
             known, found = results.known, results.arrays
         return self._finished(known, found, raws, kind)
 
-    def plain(self, arrays: list[Any]) -> Any:
+    def plain(self, arrays: list[Any], numpy: bool, mixed: bool) -> Any:
         """Return the result for arrays of NumPy's or JAX's that nothing records."""
-        with self._precision(arrays):
+        if not numpy:
             results = self._values(*arrays)
+        else:
+            with self._precision(arrays):
+                results = self._values(*arrays)
         known, found = results.known, results.arrays
-        if all(type(a) is np.ndarray for a in arrays):
+        if numpy and not mixed:
             found = [_as_kind(a, "numpy", True) for a in found]
-        return known.result(found)
+        return known.rebuild(found) if known.is_plain else known.result(found)
 
     def _precision(self, raws: list[Any]) -> Any:
-        """Return the context in which arrays keep the dtypes that they are given in."""
-        dtypes = [r.dtype for r in raws if self.control.is_array(r)]
-        if not dtypes or any(d.itemsize > (8 if d.kind == "c" else 4) for d in dtypes):
-            return self.control.wide()
-        return nullcontext()
+        """Return the context in which NumPy's arrays keep their dtypes; JAX has its own setting."""
+        return nullcontext() if any(map(self.control.is_array, raws)) else self.control.wide()
 
     def _finished(self, known: Known, found: Sequence[Any], raws: list[Any], kind: str) -> Any:
         """Return the results in their nest, having assigned to variables."""

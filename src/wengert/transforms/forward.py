@@ -9,7 +9,7 @@ from wengert import backends
 from wengert.engine.batching import levels
 from wengert.engine.cotangents import Block
 from wengert.engine.forward import push
-from wengert.engine.record import lift
+from wengert.engine.record import beside, lift
 from wengert.engine.tape import Part, Tape, part_of_tape
 from wengert.engine.tensor import Tensor
 from wengert.errors import DtypeError, ShapeError, TapeError
@@ -40,6 +40,7 @@ def as_tangent(value: Any, part: Part, what: str) -> Tensor | Block | None:
         )
     if values.dtype != primal.dtype:
         values = Tensor._namespace.astype(values, primal.dtype)
+    values = beside(values, primal)
     return Block(value.shape, value.region, values) if type(value) is Block else values
 
 

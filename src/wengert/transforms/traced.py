@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from wengert import backends
-from wengert.engine.batching import Level, highest, levels, plain_namespace
+from wengert.engine.batching import Level, highest, is_traced, levels, plain_namespace
 from wengert.engine.cotangents import Block
 from wengert.engine.forward import forward
 from wengert.engine.node import NOBODY, Edges, Node, Tokens, active, new_node
@@ -20,7 +20,7 @@ from wengert.engine.op import ALIAS, leaf
 from wengert.engine.record import interested, output_node
 from wengert.engine.sweep import ancestors
 from wengert.engine.tensor import Tensor, wrap
-from wengert.transforms.checkpoint import Checkpoint, Run, explored, is_recorded, now, plain_raw
+from wengert.transforms.checkpoint import Checkpoint, Run, explored, is_recorded, now
 from wengert.transforms.surroundings import recording
 
 Function = Callable[[list[Tensor]], list[Tensor]]
@@ -36,10 +36,8 @@ def compiler_of(tensors: Sequence[Any]) -> Any:
     if compiling.get() is not None:
         return compiling.get()
     for tensor in tensors:
-        raw = plain_raw(tensor._raw)
-        control = backends.namespace_of(raw).control
-        if control is not None and control.is_traced(raw):
-            return control
+        if is_traced(tensor._raw):
+            return plain_namespace(tensor._raw).control
     return None
 
 

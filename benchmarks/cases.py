@@ -5,6 +5,7 @@ from __future__ import annotations
 from benchmarks import (
     chains,
     checkpointing,
+    compiled,
     dialects,
     elements,
     elementwise,
@@ -33,6 +34,7 @@ CASES = {
         dialects,
         programs,
         fitting,
+        compiled,
         importing,
     )
     for case in module.CASES

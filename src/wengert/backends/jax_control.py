@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+import jax.extend.core
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
@@ -83,6 +84,59 @@ def traced(function: Callable[..., Arrays], *given: Any) -> tuple[Any, list[Any]
     """Return a function as JAX's program, and the arrays that it closes over."""
     closed = jax.make_jaxpr(function)(*given)
     return closed.jaxpr, list(closed.consts)
+
+
+#: Operations that move numbers and compute none: a rule does these itself.
+_MOVES = frozenset(
+    {
+        "broadcast_in_dim", "convert_element_type", "copy", "expand_dims", "iota", "reshape",
+        "rev", "slice", "squeeze", "transpose",
+    }
+)  # fmt: skip
+
+
+def hoisted(rule: Callable[..., Arrays], *given: Any) -> tuple[Any, list[Any]]:
+    """Return a rule as a program of cotangents and of values that are known before, and these.
+
+    What the rule computes of known values alone is computed now, once, as factors of cotangents.
+    """
+    closed = jax.make_jaxpr(rule)(*given)
+    program = closed.jaxpr
+    known = set(program.constvars)
+    made_by: dict[Any, Any] = {}
+    later: list[Any] = []
+    for step in program.eqns:
+        if not step.effects and all(is_literal(v) or v in known for v in step.invars):
+            known.update(step.outvars)
+            made_by.update(dict.fromkeys(step.outvars, step))
+        else:
+            later.append(step)
+    kept: dict[Any, None] = {}
+    repeated: set[int] = set()
+    pending = [*(v for step in later for v in step.invars), *program.outvars]
+    for value in pending:  # grows while it is read
+        if is_literal(value) or value not in known or value in kept:
+            continue
+        step = made_by.get(value)
+        if step is None or step.primitive.name not in _MOVES:
+            kept[value] = None
+        elif id(step) not in repeated:
+            repeated.add(id(step))
+            pending += step.invars
+    chosen = {*map(id, later)} | repeated
+    steps = [step for step in program.eqns if id(step) in chosen]
+    sooner = [step for step in program.eqns if id(step) not in {*map(id, later)}]
+    first = _program(program.constvars, (), (*kept,), sooner)
+    rest = _program((*kept,), program.invars, program.outvars, steps)
+    return rest, evaluated(first, closed.consts, [])
+
+
+_program: Any = jax.extend.core.Jaxpr
+
+
+def is_literal(value: Any) -> bool:
+    """Whether an argument in a program of JAX's is a constant written there."""
+    return isinstance(value, jax.extend.core.Literal)
 
 
 def evaluated(program: Any, closed_over: Sequence[Any], arrays: Sequence[Any]) -> Arrays:

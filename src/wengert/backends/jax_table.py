@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import jax.numpy as jnp
+from jax import lax
 
 from wengert.backends import jax_control, jax_linalg, jax_neural, jax_special
 from wengert.backends.libraries import Table
@@ -17,8 +18,19 @@ def keep(x: Any, mask: Any) -> Any:
 
 
 def embed(values: Any, shape: tuple[int, ...], key: tuple[slice, ...]) -> Any:
-    """Return zeros of `shape` with `values` at the slices `key`."""
-    return jnp.zeros(shape, values.dtype).at[key].set(values)
+    """Return zeros of `shape` with `values` at the slices `key`.
+
+    XLA computes a padding together with what is around it, and a scatter by itself.
+    """
+    spans = [range(n)[k] for n, k in zip(shape, key, strict=False)]
+    spans += [range(n) for n in shape[len(key) :]]
+    if any(span.step < 0 or not len(span) for span in spans):
+        return jnp.zeros(shape, values.dtype).at[key].set(values)
+    widths = [
+        (span.start, n - span[-1] - 1, span.step - 1) for n, span in zip(shape, spans, strict=True)
+    ]
+    values = jnp.broadcast_to(values, [len(span) for span in spans])
+    return lax.pad(values, jnp.zeros((), values.dtype), widths)
 
 
 def scatter(values: Any, shape: tuple[int, ...], key: Any) -> Any:

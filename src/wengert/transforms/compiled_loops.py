@@ -216,7 +216,7 @@ class CompiledScan:
             inner = self.piece.run([*map(wrap, arrays)], False, self.inexact)
             self.inner_live = inner.live
             weights = control.specimens([inner.results[k]._raw for k in inner.live])
-            self.pull, read[:] = control.traced(lambda *w: inner.pull(w), *weights)
+            self.pull, read[:] = control.hoisted(lambda *w: inner.pull(w), *weights)
             return [*_raws(inner.results), *read]
 
         specimens = [*control.specimens(first), *control.first_of(parts)]

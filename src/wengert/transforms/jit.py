@@ -363,7 +363,7 @@ class Program:
             known, width = self.known, len(inner.results)
             known.live = inner.live
             weights = control.specimens([inner.results[k]._raw for k in inner.live])
-            pull, read = control.traced(lambda *w: inner.pull(w), *weights)
+            pull, read = control.hoisted(lambda *w: inner.pull(w), *weights)
             varying = [value for value in read if control.is_traced(value)]
             order = {id(value): k for k, value in enumerate(varying)}
             known.sources = [(id(v) in order, order.get(id(v), v)) for v in read]

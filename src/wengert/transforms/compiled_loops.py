@@ -16,7 +16,7 @@ from wengert.engine.record import interested
 from wengert.engine.tensor import Tensor, wrap
 from wengert.errors import RuleError, ShapeError
 from wengert.transforms.gradients import as_tensor
-from wengert.transforms.single_node import reopened
+from wengert.transforms.single_node import as_tensors, reopened
 from wengert.transforms.traced import Mapped, Piece, has_derivative, recorded_call
 from wengert.transforms.vmap import collected
 from wengert.trees import Rebuild, flatten, paths
@@ -84,7 +84,9 @@ class CompiledScan:
         leaves, self.y_form = flatten(y)
         self.absent = [v is None for v in leaves]
         named = f"{self.what}: y"
-        return _on(self.control, [*new, *(as_tensor(v, named) for v in leaves if v is not None)])
+        like = next(iter(given), 0.0)  # numbers are of its dtype
+        found = [as_tensors([like, v], named)[1] for v in leaves if v is not None]
+        return _on(self.control, [*new, *(as_tensor(v, named) for v in found)])
 
     def __call__(
         self, first: list[Tensor], parts: list[Tensor], count: int, reverse: bool

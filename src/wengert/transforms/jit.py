@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert import backends
-from wengert.engine.batching import Batched, highest, levels, outside
+from wengert.engine.batching import Batched, highest, levels, outside, plain_namespace
 from wengert.engine.cotangents import Block
 from wengert.engine.node import active
 from wengert.engine.record import SCALARS
@@ -29,7 +29,7 @@ from wengert.ops.variable import Variable
 from wengert.transforms.checkpoint import plain_raw
 from wengert.transforms.gradients import as_tensor
 from wengert.transforms.single_node import detached, is_inexact, is_recorded, recorded_as_one
-from wengert.transforms.surroundings import found_in
+from wengert.transforms.surroundings import found_in, tensors_in
 from wengert.transforms.traced import Inner, Piece, compiling
 from wengert.transforms.vmap import vmap
 from wengert.trees import Rebuild, flatten, structure
@@ -136,7 +136,8 @@ class Jitted:
         return self if instance is None else types.MethodType(self, instance)
 
     def __repr__(self) -> str:
-        return f"<{self.name}, compiled {self.compilations} times>"
+        times = "once" if self.compilations == 1 else f"{self.compilations} times"
+        return f"<{self.name}, compiled {times}>"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Return what the function returns, from a compiled program."""
@@ -153,8 +154,7 @@ class Jitted:
         if any(type(v) is Tensor and control.is_traced(v._raw) for v in given):
             return self.fun(*args, **kwargs)  # a part of the program that is compiled now
         plain = {k: leaf for k, leaf in enumerate(leaves) if given[k] is None}
-        parts = (static.items(), named.items(), plain.items())
-        key = (count, structure(moving), *map(tuple, parts))
+        key = (count, structure(moving), *map(_key, (static, named, plain)))
         try:
             program = self._programs.get(key)
         except TypeError:
@@ -182,6 +182,15 @@ class Jitted:
         return tuple(numbers)
 
 
+def _key(values: dict[Any, Any]) -> tuple[Any, ...]:
+    """Return a key for plain values by place, in which 1, 1.0 and True are different."""
+    return tuple((k, _typed(v)) for k, v in values.items())
+
+
+def _typed(value: Any) -> Any:
+    return (type(value), tuple(map(_typed, value)) if type(value) is tuple else value)
+
+
 def _static(
     fun: Function, positions: tuple[int, ...], names: tuple[str, ...]
 ) -> tuple[tuple[int, ...], tuple[str, ...]]:
@@ -197,11 +206,12 @@ def _static(
 
 def _as_value(leaf: Any, what: str) -> Any:
     """Return an array as a tensor, a number as it is, and None for a value that is neither."""
-    if type(leaf) is Tensor or type(leaf) in SCALARS:
+    if type(leaf) in SCALARS:
         return leaf
     if hasattr(type(leaf), "__wengert_tensor__"):
-        return leaf.__wengert_tensor__()
-    xp = backends.namespace_of(leaf)
+        leaf = leaf.__wengert_tensor__()
+    is_tensor = type(leaf) is Tensor
+    xp: Any = plain_namespace(leaf._raw) if is_tensor else backends.namespace_of(leaf)
     if xp is None:
         return None
     if xp is not backends.NUMPY and xp.control is None:
@@ -210,7 +220,7 @@ def _as_value(leaf: Any, what: str) -> Any:
             "arrays; leave out wg.jit, whose tape runs on the arrays as they are, or convert them, "
             "for example with jax.dlpack.from_dlpack"
         )
-    return wrap(backends.plain(leaf))
+    return leaf if is_tensor else wrap(backends.plain(leaf))
 
 
 def _kind_of(leaves: list[Any], control: Any) -> str:
@@ -273,7 +283,9 @@ class Program:
 
     def __init__(self, owner: Jitted, control: Any, form: Form, donated: tuple[int, ...]) -> None:
         self.owner, self.control, self.form = owner, control, form
-        self.generators, self.variables = found_in([owner.fun])
+        held = [*form.plain.values(), *form.static.values(), *form.named.values()]
+        self.generators, self.variables = found_in([owner.fun, *held])
+        self.tensors = tensors_in([owner.fun, *held])
         self.known = Known()
         self.piece = Piece(self.flat)
         self._values = control.compiled(self._trace, donated)
@@ -302,7 +314,8 @@ class Program:
             for variable, (own, value) in zip(self.variables, before, strict=True):
                 variable._leaf, variable._value = own, value
         pairs = zip(self.generators, states, strict=True)
-        for generator in [g for g, state in pairs if g.bit_generator.state != state]:
+        for generator, state in [(g, s) for g, s in pairs if g.bit_generator.state != s]:
+            generator.bit_generator.state = state
             raise CompileError(
                 f"{self.owner.name}: it draws from {type(generator).__name__}, which would happen "
                 "once, while it is compiled, and give the same numbers in each call; draw outside "
@@ -319,7 +332,6 @@ class Program:
 
     def _traced(self, function: Function, *given: Any) -> Any:
         """Return what a function returns while a program is being compiled."""
-        self.owner.compilations += 1
         before, token = levels.get(), compiling.set(self.control)
         levels.set(())
         try:
@@ -341,7 +353,18 @@ class Program:
             self._refuse_captured()
             return found
 
+        self.owner.compilations += 1
         return self.control.Results(self._traced(run), self.known)
+
+    def _look_for_captured(self, given: list[Any]) -> None:
+        """Trace the function on shapes, for tensors that it reads and a tape records by now."""
+        values = [np.zeros(v.shape, v.dtype) if type(v) is Tensor else v for v in given]
+        shapes, probe = self.control.shapes, self.piece.probe
+        self.piece.captured = []
+        with self.control.wide():
+            specimens = self.control.specimens(values)
+            self._traced(lambda: shapes(lambda *arrays: probe(arrays), *specimens))
+        self._refuse_captured()
 
     def _refuse_captured(self) -> None:
         if self.piece.captured:
@@ -375,6 +398,7 @@ class Program:
             known.back = control.compiled(back)
             return [*(t._raw for t in inner.results), *varying][: width + len(varying)]
 
+        self.owner.compilations += 1
         return control.Results(self._traced(run), self.known)
 
     # -- calls --
@@ -384,6 +408,8 @@ class Program:
         given = [*values, *(v.value() for v in self.variables)]
         raws = [v._raw if type(v) is Tensor else v for v in given]
         level = highest(raws, {}) if levels.get() else None
+        if active.get() and any(map(is_recorded, self.tensors)):
+            self._look_for_captured(given)
         recorded = bool(active.get()) and any(map(is_recorded, given))
         if level is not None:
             known, found = self._of_examples(level, given)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.engine.batching import Batched, levels
+from wengert.engine.batching import Batched, levels, plain_namespace
 from wengert.engine.cotangents import add
 from wengert.engine.forward import forward
 from wengert.engine.node import Node, active
@@ -211,8 +211,11 @@ def _nothing(leaves: Any) -> None:
 
 
 def _as_tensors(leaves: Sequence[Any], what: str) -> list[Tensor]:
+    """Return arrays and numbers as tensors of one library; `what` names them in an error."""
     found = as_tensors(leaves, what)
-    return [t if type(t) is Tensor else wrap(np.asarray(t)) for t in found]
+    raw = next((t._raw for t in found if type(t) is Tensor), None)
+    asarray: Any = np.asarray if raw is None else plain_namespace(raw).asarray
+    return [t if type(t) is Tensor else wrap(asarray(t)) for t in found]
 
 
 def _count(parts: list[Tensor], length: int | None, what: str) -> int:
@@ -238,8 +241,10 @@ def _state(state: Any, before: Any, what: str) -> list[Tensor]:
             f"{what}: a step returned a state with parts at {paths(state)}, and was given one with "
             f"parts at {paths(before)}; return a state of the same form"
         )
-    found = [as_tensor(v, f"{what}: the state") for v in flatten(state)[0]]
-    for new, old, path in zip(found, flatten(before)[0], paths(before), strict=True):
+    old_leaves = flatten(before)[0]
+    pairs = zip(old_leaves, flatten(state)[0], strict=True)
+    found = [_as_tensors(pair, f"{what}: the state")[1] for pair in pairs]
+    for new, old, path in zip(found, old_leaves, paths(before), strict=True):
         if new.shape != old.shape:
             raise ShapeError(
                 f"{what}: a step was given a state of shape {old.shape} and returned {new.shape}"
@@ -262,8 +267,11 @@ def _next(result: Any, before: Any, what: str) -> tuple[list[Tensor], Any]:
     return _state(result[0], before, what), result[1]
 
 
-def _stacked(found: list[Any], what: str) -> Stacked:
-    """Return each array that all steps returned as one, with an axis of steps first."""
+def _stacked(found: list[Any], like: Any, what: str) -> Stacked:
+    """Return each array that all steps returned as one, with an axis of steps first.
+
+    Numbers become arrays of the library of `like`, a tensor or a number.
+    """
     nests = [flatten(y) for y in found]
     if any(paths(y) != paths(found[0]) for y in found[1:]):
         raise ShapeError(f"{what}: steps returned y of different forms; return the same each time")
@@ -271,7 +279,7 @@ def _stacked(found: list[Any], what: str) -> Stacked:
     stack = Tensor._namespace.stack
     named = f"{what}: y"
     return Stacked(
-        [None if c[0] is None else stack([as_tensor(v, named) for v in c]) for c in columns],
+        [None if c[0] is None else stack(_as_tensors([like, *c], named)[1:]) for c in columns],
         nests[0][1],
     )
 
@@ -338,7 +346,7 @@ class _Loop:
             found.append(y)
         if self.reverse:
             found.reverse()
-        return state, _stacked(found, self.what)
+        return state, _stacked(found, next(iter([*state, *self.parts]), 0.0), self.what)
 
     def as_one(self, state: list[Tensor]) -> tuple[list[Tensor], Stacked]:
         """Return the last state and what all steps returned, with one node."""

@@ -7,6 +7,7 @@ costs. Compilation has cases of its own.
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -62,7 +63,7 @@ def _mlp(library: str, batch: int) -> tuple[Any, list[np.ndarray]]:
     rng = np.random.default_rng(0)
     widths = (784, 512, 512, 10)
     data = [rng.standard_normal((batch, widths[0])), rng.standard_normal((batch, widths[-1]))]
-    for a, b in zip(widths, widths[1:], strict=False):
+    for a, b in itertools.pairwise(widths):
         data += [rng.standard_normal((a, b)) / a**0.5, rng.standard_normal(b)]
     data = [a.astype(np.float32) for a in data]
 

@@ -1,4 +1,4 @@
-"""What runs on a GPU, and how fast: `python -m benchmarks.gpu [table] [speed] [--save FILE]`.
+"""What runs on a GPU, and how fast: `python -m benchmarks.gpu [table] [speed] [compiled]`.
 
 It needs an NVIDIA GPU with PyTorch, CuPy and JAX. The table runs every registered operation and its
 rules on arrays of each library and compares with NumPy. The cases are timed in one process,
@@ -96,11 +96,14 @@ def _times(programs: dict[str, Callable[[], Any]], wait: Callable[[Any], None]) 
 
 
 def _gradient(f: Callable[..., Any], parameters: list[Any]) -> Any:
-    """Return the gradients of f, by a tape, with respect to parameters that are tensors of ours."""
+    """Return the gradients of f, by a tape, with respect to parameters that are tensors of ours.
+
+    They are tensors, as PyTorch's are its own: `g.data` would be a copy, which may be written to.
+    """
     with wg.GradientTape() as tape:
         tape.watch(parameters)
         y = f(*parameters)
-    return [g.data for g in tape.gradient(y, parameters)]
+    return tape.gradient(y, parameters)
 
 
 def _torch_gradient(f: Callable[..., Any], parameters: list[Any]) -> Any:
@@ -282,6 +285,26 @@ def speed() -> Iterator[str]:
         torch.cuda.empty_cache()
 
 
+def compiled() -> Iterator[str]:
+    """Yield lines of a table of times of compiled programs."""
+    import jax
+
+    from benchmarks import gpu_compiled
+
+    yield "| compiled | times, ms | to jax.jit | relative difference |"
+    yield "|---|---|---|---|"
+    for name, programs in gpu_compiled.cases():
+        try:
+            apart = gpu_compiled.difference(programs)
+            times = _times(programs, jax.block_until_ready)
+            shown = ", ".join(f"{k} {1e3 * v:.3f}" for k, v in times.items())
+            ratio = times["wengert"] / times["jax"]
+            yield f"| {name} | {shown} | {ratio:.3f} | {apart:.1e} |"
+        except Exception as error:
+            message = f"{type(error).__name__}: {error}".replace("\n", " ")[:300]
+            yield f"| {name} | {message} | | |"
+
+
 def versions() -> str:
     """Return the GPU's name and the libraries' versions."""
     import importlib.metadata as metadata
@@ -299,13 +322,14 @@ def versions() -> str:
 def main() -> None:
     """Print what was asked for, and save it."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("parts", nargs="*", default=["table", "speed"])
+    parser.add_argument("parts", nargs="*", default=["table", "speed", "compiled"])
     parser.add_argument("--save", type=Path)
     parser.add_argument("--library", action="append", default=[], help="only these in the table")
     options = parser.parse_args()
     lines = [versions(), ""]
     for part in options.parts:
-        for line in table(options.library) if part == "table" else speed():
+        found = {"speed": speed, "compiled": compiled}.get(part)
+        for line in table(options.library) if found is None else found():
             print(line, flush=True)
             lines.append(line)
     if options.save:

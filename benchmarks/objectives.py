@@ -1,7 +1,7 @@
 """ADBench's objectives, from their mathematics, for any namespace of array functions.
 
-Each takes the namespace `xp` first, so that one text serves `jax.numpy` and Wengert. Sizes are those
-of the benchmark: Gaussian mixtures, hand tracking, and a small LSTM over characters.
+Each takes the namespace `xp` first, so that one text serves `jax.numpy` and Wengert. Sizes are
+those of the benchmark: Gaussian mixtures, hand tracking, and a small LSTM over characters.
 """
 
 from __future__ import annotations

@@ -29,6 +29,12 @@ def _attention_weights(scores: Any, scale: float, bias: Any) -> Any:
     return (e / np.where(total == 0, 1, total)).astype(scores.dtype)
 
 
+def _attention(query: Any, key: Any, value: Any, scale: float, is_causal: bool) -> Any:
+    scores = query @ np.swapaxes(key, -1, -2)
+    bias = np.where(np.tri(*scores.shape[-2:]), 0.0, -np.inf) if is_causal else None
+    return (_attention_weights(scores, scale, bias) @ value).astype(query.dtype)
+
+
 def _cross_entropy(logits: Any, labels: Any) -> Any:
     return np.log(np.sum(np.exp(logits), axis=1)) - logits[np.arange(len(labels)), labels]
 
@@ -213,6 +219,7 @@ def rnn_step(xp: Any, x: Any, h: Any, weight: Any, activation: str) -> Any:
 
 
 REFERENCES: dict[str, Callable[..., Any]] = {
+    "nn.attention": _attention,
     "nn.attention_weights": _attention_weights,
     "nn.combine": _combined,
     "nn.convolve": _convolution("z"),
@@ -223,6 +230,11 @@ REFERENCES: dict[str, Callable[..., Any]] = {
     "nn.cross_entropy_pull": _cross_entropy_pull,
     "nn.batch_norm": lambda x, weight, bias, axis, eps: _channelwise(
         _standard(x, axis, eps), weight, bias
+    ),
+    "nn.batch_norm_with_moments": lambda x, weight, bias, axis, eps: (
+        _channelwise(_standard(x, axis, eps), weight, bias),
+        np.mean(x, axis=axis),
+        np.var(x, axis=axis, ddof=1),
     ),
     "nn.elu": lambda x, alpha, scale, width: (
         scale * np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0) / width))

@@ -17,11 +17,11 @@ import numpy as np
 from wengert.backends import numpy_kernels
 from wengert.backends.extended_dtypes import extended, finfo
 from wengert.backends.host import allow_host_fallback, is_on_host, to_host, to_numpy
-from wengert.backends.namespace import Namespace, numpy_extension
+from wengert.backends.namespace import Kept, Namespace, numpy_extension
 
 __all__ = [
-    "NUMPY", "QUICK", "Namespace", "allow_host_fallback", "extended", "finfo", "is_inexact",
-    "is_narrow", "is_on_host", "kind_of", "loses", "namespace_of", "narrow_among", "plain",
+    "NUMPY", "QUICK", "Kept", "Namespace", "allow_host_fallback", "extended", "finfo", "is_byte",
+    "is_inexact", "is_narrow", "is_on_host", "kind_of", "loses", "namespace_of", "narrow_among", "plain",
     "promoted", "protected", "rounded", "to_host", "to_numpy",
 ]  # fmt: skip
 
@@ -100,6 +100,12 @@ def _is_narrow(dtype: Any) -> bool:
 @functools.cache
 def _is_narrow_elsewhere(dtype: Any) -> bool:  # by itself: dtypes of two libraries do not compare
     return _is_narrow(str(dtype))
+
+
+def is_byte(value: Any) -> bool:
+    """Whether a value is an array of floats of 8 bits, which libraries keep but do not compute."""
+    dtype = getattr(value, "dtype", None)
+    return getattr(dtype, "itemsize", 0) == 1 and is_narrow(dtype)
 
 
 def narrow_among(values: Any) -> Any:

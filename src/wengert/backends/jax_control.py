@@ -126,12 +126,9 @@ def hoisted(rule: Callable[..., Arrays], *given: Any) -> tuple[Any, list[Any]]:
     chosen = {*map(id, later)} | repeated
     steps = [step for step in program.eqns if id(step) in chosen]
     sooner = [step for step in program.eqns if id(step) not in {*map(id, later)}]
-    first = _program(program.constvars, (), (*kept,), sooner)
-    rest = _program((*kept,), program.invars, program.outvars, steps)
+    first = program.replace(invars=[], outvars=[*kept], eqns=sooner)
+    rest = program.replace(constvars=[*kept], eqns=steps)
     return rest, evaluated(first, closed.consts, [])
-
-
-_program: Any = jax.extend.core.Jaxpr
 
 
 def is_literal(value: Any) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from wengert.backends import host, numpy_kernels
-from wengert.backends.namespace import EXTENSIONS, Namespace, numpy_extension
+from wengert.backends.namespace import EXTENSIONS, Namespace, Own, numpy_extension
 
 #: Which module has the table of a library.
 TABLES = {
@@ -49,6 +49,8 @@ class Table:
     narrow
         The families of operations that it computes in float16 and bfloat16 itself. Others are
         computed in float32, and rounded once.
+    own
+        Operations that it has kernels for, or for their rules, by name: see `Own`.
     """
 
     def __init__(
@@ -61,10 +63,11 @@ class Table:
         array: type | None = None,
         alike: Any = None,
         narrow: frozenset[str] = frozenset(),
+        own: Mapping[str, Own] | None = None,
     ) -> None:
         self.kernels, self.by_device, self.immutable = kernels, by_device, immutable
         self.extensions, self.writable = extensions or {}, writable
-        self.array, self.alike, self.narrow = array, alike, narrow
+        self.array, self.alike, self.narrow, self.own = array, alike, narrow, own
 
 
 class Library:
@@ -107,7 +110,7 @@ class Library:
 
         return Namespace(
             name, base, kernels, extension, table.writable, table.immutable, table.array,
-            table.alike, table.narrow,
+            table.alike, table.narrow, table.own,
         )  # fmt: skip
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 #: What computes the functions of each extension on NumPy arrays.
 EXTENSIONS = {
@@ -13,6 +13,27 @@ EXTENSIONS = {
     "nn": "wengert.backends.numpy_neural",
     "special": "wengert.backends.numpy_special",
 }
+
+
+class Own(NamedTuple):
+    """How a library computes an operation of ours by kernels of its own.
+
+    `compute` takes raw arrays and parameters, and may return a `Kept`; if it is None, the operation
+    computes as it always does. `rule` takes g and, by the names of its parameters, what rules
+    read, None for what no argument's rule does; further `saved`, and `wanted`, which says for
+    each argument whether its cotangent is asked for. It returns one for each argument, or just
+    that of the only one. Either may return NotImplemented, which leaves it to the operation.
+    """
+
+    compute: Callable[..., Any] | None = None
+    rule: Callable[..., Any] | None = None
+
+
+class Kept(NamedTuple):
+    """A result, and what the kernel that made it keeps for the one of its rule."""
+
+    result: Any
+    saved: Any
 
 
 class Namespace:
@@ -32,6 +53,7 @@ class Namespace:
         array: type | None = None,
         alike: Any = None,
         narrow: frozenset[str] = frozenset(),
+        own: Mapping[str, Own] | None = None,
     ) -> None:
         self.name = name
         self.base = base
@@ -43,6 +65,8 @@ class Namespace:
         self.array = array
         #: the families of operations that it computes in narrow floats itself
         self.narrow = narrow
+        #: the operations that it has kernels for, by name
+        self.own: Mapping[str, Own] = own or {}
         #: where functions of two arrays of one dtype are looked for first
         self.alike = alike
         #: what calls operations on its arrays that fast way

@@ -285,10 +285,18 @@ def total(x: Any, *, axis: Any = None, dtype: Any = None, keepdims: bool = False
     return torch.sum(x, dim=axis, keepdim=keepdims)
 
 
+def mean(x: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
+    """Return means of floats along axes."""
+    if axis is None or axis == () or not x.dtype.is_floating_point:
+        return base.mean(x, axis=axis, keepdims=keepdims)
+    return torch.mean(x, dim=axis, keepdim=keepdims)
+
+
 SHORTCUTS: dict[str, Any] = {
     "astype": lambda x, dtype: x.to(dtype),
     "matmul": matmul,
     "matrix_transpose": lambda x: x.mT,
+    "mean": mean,
     "permute_dims": lambda x, axes: torch.permute(x, axes),
     "reshape": lambda x, shape: torch.reshape(x, shape),
     "sum": total,

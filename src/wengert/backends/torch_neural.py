@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from typing import Any
@@ -11,12 +12,16 @@ import torch
 from wengert.backends.numpy_windows import Geometry, Ints, frame_of, overlap, slices_of
 from wengert.backends.torch_kernels import tensor
 
+#: Integers as wide as numbers, by their bytes.
+_BITS = {2: torch.int16, 4: torch.int32, 8: torch.int64}
 _CONVOLVE = (None, torch.conv1d, torch.conv2d, torch.conv3d)
 
 
 def _alike(*arrays: Any) -> list[Any]:
     """Return arrays in one dtype."""
     dtype = arrays[0].dtype
+    if all(array.dtype is dtype for array in arrays):
+        return list(arrays)
     for array in arrays[1:]:
         dtype = torch.promote_types(dtype, array.dtype)
     return [array.to(dtype) for array in arrays]
@@ -32,7 +37,7 @@ def _frame(x: Any, kernel: Ints, size: Ints, geometry: Geometry) -> Any:
     return frame
 
 
-def _padding(length: Ints, kernel: Ints, size: Ints, geometry: Geometry) -> Any:
+def convolution_padding(length: Ints, kernel: Ints, size: Ints, geometry: Geometry) -> Any:
     """Return the equal padding of both sides that a geometry is, or None if it is none."""
     stride, offset, dilation = geometry
     for n, k, p, s, lo, d in zip(length, kernel, size, stride, offset, dilation, strict=True):
@@ -52,7 +57,7 @@ def convolve(
         z = _by_taps(x, w, size, geometry, groups)
         return z if bias is None else z + bias.reshape(-1, *(1 for _ in size))
     kernel = tuple(w.shape[2:])
-    padding = _padding(x.shape[2:], kernel, size, geometry)
+    padding = convolution_padding(x.shape[2:], kernel, size, geometry)
     if padding is None:
         x, padding = _frame(x, kernel, size, geometry), (0,) * spatial
     stride, _, dilation = geometry
@@ -96,7 +101,7 @@ def convolve_weight(x: Any, z: Any, *, size: Ints, geometry: Geometry, groups: i
     if not x.numel() or not z.numel() or 0 in shape:
         return x.new_zeros(shape)
     places = tuple(z.shape[2:])
-    padding = _padding(x.shape[2:], size, places, geometry)
+    padding = convolution_padding(x.shape[2:], size, places, geometry)
     if len(size) in (1, 2, 3) and not x.is_complex():
         if padding is None:
             x, padding = _frame(x, size, places, geometry), (0,) * len(size)
@@ -114,7 +119,7 @@ def convolve_input(z: Any, w: Any, *, size: Ints, geometry: Geometry, groups: in
     shape = (z.shape[0], groups * w.shape[1], *size)
     if not z.numel() or not w.numel() or 0 in shape:
         return z.new_zeros(shape)
-    padding = _padding(size, kernel, places, geometry)
+    padding = convolution_padding(size, kernel, places, geometry)
     if len(size) in (1, 2, 3) and not z.is_complex():
         if padding is not None:
             return _pull(z, z.new_empty(shape), w, geometry, groups, padding, 0)
@@ -180,6 +185,14 @@ def _taps(length: Ints, kernel: Ints, size: Ints, geometry: Geometry) -> list[An
     ]
 
 
+def _covers(length: Ints, kernel: Ints, size: Ints, geometry: Geometry) -> bool:
+    """Return whether windows lie side by side, and have all of an array between them."""
+    stride, offset, dilation = geometry
+    ends = tuple(n * s for n, s in zip(size, stride, strict=True))
+    plain = not any(offset) and all(d == 1 for d in dilation)
+    return plain and tuple(stride) == tuple(kernel) and ends == tuple(length)
+
+
 def window_sum(x: Any, *, kernel: Ints, size: Ints, geometry: Geometry) -> Any:
     """Return the sums of windows."""
     lead = x.ndim - len(size)
@@ -201,6 +214,9 @@ def window_spread(g: Any, *, kernel: Ints, size: Ints, geometry: Geometry) -> An
 def max_pool(x: Any, *, kernel: Ints, size: Ints, geometry: Geometry, ties: str = "even") -> Any:
     """Return the largest element of each window; `ties` are only of interest to derivatives."""
     lead = x.ndim - len(size)
+    if x.numel() and _covers(x.shape[lead:], kernel, size, geometry):
+        parts = [x[positions] for _, positions in _taps(x.shape[lead:], kernel, size, geometry)]
+        return functools.reduce(torch.maximum, parts[1:], parts[0].clone())
     lowest = -math.inf if x.is_floating_point() else torch.iinfo(x.dtype).min
     out = torch.full((*x.shape[:lead], *size), lowest, dtype=x.dtype, device=x.device)
     for places, positions in _taps(x.shape[lead:], kernel, size, geometry):
@@ -219,11 +235,12 @@ class _Winners:
         lead = inputs.ndim - len(kernel)
         self.keys = _taps(inputs.shape[lead:], kernel, largest.shape[lead:], geometry)
         self.first, self.shape = ties == "first", largest.shape
-        found = torch.zeros_like(largest, dtype=torch.bool)
+        self.covers = _covers(inputs.shape[lead:], kernel, largest.shape[lead:], geometry)
+        found = torch.zeros_like(largest, dtype=torch.bool) if self.first else None
         self.masks = []
         for places, positions in self.keys:
             mask = (inputs[positions] == largest[places]) | torch.isnan(inputs[positions])
-            if self.first:
+            if found is not None:
                 mask = mask & ~found[places]
                 found[places] |= mask
             self.masks.append(mask)
@@ -232,6 +249,12 @@ class _Winners:
         """Return numbers, one for each window, divided by how many winners it has."""
         if self.first:
             return values
+        if self.covers and self.masks:
+            first, *others = self.masks
+            count = first.to(values.real.dtype)
+            for mask in others:
+                count += mask
+            return values / count
         count = torch.zeros(self.shape, dtype=values.real.dtype, device=values.device)
         for (places, _), mask in zip(self.keys, self.masks, strict=True):
             count[places] += mask
@@ -242,6 +265,15 @@ def max_pool_spread(g: Any, **params: Any) -> Any:
     """Return g given to the elements of `inputs` that are the largest of a window."""
     winners = _Winners(g.device, **params)
     share = winners.shared(g)
+    if winners.covers:
+        out = torch.empty_like(winners.inputs, dtype=g.dtype)
+        bits = _BITS.get(g.itemsize)
+        for (_, positions), mask in zip(winners.keys, winners.masks, strict=True):
+            if bits is None:
+                out[positions] = torch.where(mask, share, 0)
+            else:  # a product of bits: a number may be infinite, and is written where it belongs
+                torch.mul(share.view(bits), mask, out=out.view(bits)[positions])
+        return out
     out = torch.zeros_like(winners.inputs, dtype=g.dtype)
     for (places, positions), mask in zip(winners.keys, winners.masks, strict=True):
         out[positions] += torch.where(mask, share[places], 0)

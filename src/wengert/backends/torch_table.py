@@ -10,6 +10,7 @@ import torch
 
 from wengert.backends.libraries import Table
 from wengert.backends.torch_kernels import KERNELS, SHORTCUTS
+from wengert.backends.torch_own import OWN
 
 
 def _of(module: str) -> Callable[[str], Any]:
@@ -27,10 +28,8 @@ def scalar(value: Any, dtype: Any) -> Any:
 
     It does not decide on the dtype of a result, and so need not be rounded to a narrow one.
     """
-    return torch.asarray(value, dtype=_WIDER.get(dtype, dtype))
-
-
-_WIDER = {torch.bfloat16: torch.float32, torch.float16: torch.float32}
+    is_narrow = dtype.is_floating_point and dtype.itemsize < 4
+    return torch.asarray(value, dtype=torch.float32 if is_narrow else dtype)
 
 
 TABLE = Table(
@@ -46,4 +45,5 @@ TABLE = Table(
     array=torch.Tensor,
     alike=torch,
     narrow=frozenset({"elementwise", "contraction", "linear", "position map", "zero"}),
+    own=OWN,
 )

@@ -394,6 +394,12 @@ def _add_blocks(xp: Any, a: Block, b: Block) -> Any:
     a, b = a.ranged(xp), b.ranged(xp)
     region = around(a.region, b.region)
     size = math.prod(map(len, region))
+    if xp is not backends.NUMPY and size == _size(a) + _size(b) and _without_gap(a, b):
+        starts = [[r.start for r in g.region] for g in (a, b)]
+        along = next(i for i, (r, s) in enumerate(zip(*starts, strict=True)) if r != s)
+        ends = (a, b) if starts[0] < starts[1] else (b, a)  # end to end
+        values = xp.concat([g.values for g in ends], axis=along)
+        return values if region == whole(a.shape) else Block(a.shape, region, values)
     if 2 * size > math.prod(a.shape) or size > 2 * _size(a) + 2 * _size(b):
         return add(xp, a.todense(xp), b)
     values = _within(xp, a, region) + _within(xp, b, region)

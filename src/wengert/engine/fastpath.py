@@ -70,7 +70,7 @@ def anywhere(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
             xp: Any = backends.namespace_of(arg._raw)
             call = xp.calls.get(op)
             if call is None:
-                call = xp.calls[op] = caller(op, Front(xp=xp))
+                call = xp.calls[op] = caller(op.on(xp), Front(xp=xp))
             return call(*args, **params)
     return apply(op, args, params)
 
@@ -104,7 +104,7 @@ _NAMES: dict[str, Any] = {
     "_protected": backends.protected, "_plain": backends.plain,
     "_DOUBLE": _DOUBLE, "_SINGLE": _SINGLE, "_finished": finished,
     "_explain_shapes": explain_shapes, "_frame_at": sys._getframe, "_witnesses": witnesses,
-    "_Shapes": Shapes, "_constant": _constant,
+    "_Shapes": Shapes, "_constant": _constant, "_Kept": backends.Kept,
 }  # fmt: skip
 
 
@@ -179,7 +179,8 @@ class _Source:
     def __init__(self, op: Op, front: Front) -> None:
         self.op, self.front, self.count = op, front, len(op.args)
         given = () if front.known else op.params
-        self.native = op.family in front.xp.narrow  # narrow floats are no matter
+        # whether narrow floats are no matter
+        self.native = op.family in front.xp.narrow or op.name in front.xp.own
         self.named = "".join(f", {p}" for p in given)
         self.settings = "".join(f", {p}={p}" for p in given)
         self.arrays = ", ".join(f"_x{i}" for i in range(self.count))
@@ -217,7 +218,7 @@ class _Source:
         parts += [f"try:\n{_indented(self.computed())}\n{failed}"]
         parts += ["if type(_y) is not _ndarray:"]
         if not op.broadcasts:
-            parts += [f"    if type(_y) in (tuple, list):\n        return {self.finish}"]
+            parts += [f"    if type(_y) in (tuple, list, _Kept):\n        return {self.finish}"]
         parts += ["    _y = _asarray(_y)"]  # NumPy makes scalars of arrays without axes
         if front.kinds and self.count == 1:
             parts += [f"_d = _y.dtype\nif _x0.dtype is not _d or {self.other_kind}:"]
@@ -350,7 +351,8 @@ if _n{i} is not None and (_t{i} := _n{i}.tokens) is not _w:
     def values(self, i: int) -> str:
         """Return the tuple of what the rule of an argument reads."""
         args = self.op.args
-        found = {"y": "_y", "shapes": f"({', '.join(f'_x{k}.shape' for k in range(len(args)))},)"}
+        shapes = f"({', '.join(f'_x{k}.shape' for k in range(len(args)))},)"
+        found = {"y": "_y", "saved": "None", "shapes": shapes}
         for k, arg in enumerate(args):
             found |= {arg: f"_x{k}", f"{arg}_shape": f"_x{k}.shape"}
         return f"({''.join(f'{found.get(name, name)}, ' for name in self.op.reads[i] or ())})"

@@ -200,6 +200,10 @@ class Op:
         """Return the operation on narrow floats, whose results have a dtype: here, itself."""
         return self
 
+    def on(self, xp: Any) -> Op:
+        """Return the operation as the library `xp` has it: here, itself."""
+        return self
+
     def __repr__(self) -> str:
         return f"<{self.family} operation {self.name}({', '.join(self.args)})>"
 

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from wengert import backends
-from wengert.backends import Namespace
+from wengert.backends import Kept, Namespace
 from wengert.engine.batching import highest, is_traced, levels, plain_namespace
 from wengert.engine.node import NOBODY, Edge, Node, Tokens, active, meet, new_node
 from wengert.engine.op import OUTPUT, Op, Shapes
@@ -95,7 +95,10 @@ def lower(op: Op, args: tuple[Any, ...]) -> tuple[Op, Any, list[Any], list[Node 
         xp = backends.NUMPY
         raws = [np.asarray(r) for r in raws]
     elif dtype is not None:
-        op = op if op.family in xp.narrow else for_dtypes(op, raws)
+        if any(map(backends.is_byte, raws)) or not (op.name in xp.own or op.family in xp.narrow):
+            op = for_dtypes(op, raws)
+        else:
+            op = op.on(xp)
         raws = [weak(xp, r, dtype) if type(r) in SCALARS else r for r in raws]
     return op, xp, raws, nodes
 
@@ -157,9 +160,10 @@ def finished(
     op: Op, y: Any, raws: list[Any], nodes: list[Node | None], params: dict[str, Any]
 ) -> Any:
     """Return what an operation computed as a Tensor (or a tuple of them), recorded if need be."""
+    y, saved = y if type(y) is Kept else (y, None)
     tokens = interested(nodes)
     if tokens:
-        return record(op, y, raws, nodes, params, tokens)
+        return record(op, y, raws, nodes, params, tokens, saved)
     return tuple(map(wrap, y)) if type(y) is tuple or type(y) is list else wrap(y)
 
 
@@ -181,11 +185,12 @@ def record(
     nodes: list[Node | None],
     params: dict[str, Any],
     tokens: Tokens,
+    saved: Any = None,
 ) -> Any:
     """Return `y` as a Tensor (or a tuple of them) with a node that leads to `nodes`."""
     shapes = (Shapes if op.variadic else tuple)([tuple(getattr(r, "shape", ())) for r in raws])
     further = [params[name] for name in op.params]
-    values = (y, tuple(raws)) if op.variadic else (y, *raws, *shapes, shapes, *further)
+    values = (y, tuple(raws)) if op.variadic else (y, *raws, *shapes, shapes, *further, saved)
     edges: list[Edge] = []
     for position, node in enumerate(nodes):
         pick = op.picks[0 if op.variadic else position]

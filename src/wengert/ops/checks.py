@@ -62,6 +62,8 @@ def array_like(array: Any, model: Any, dtype: Any = None) -> Any:
     xp: Any = plain_namespace(model)
     if xp is backends.NUMPY:
         return np.asarray(array, dtype)
+    if xp is not None and backends.namespace_of(array) is xp:
+        return array if dtype is None or array.dtype == dtype else xp.astype(array, dtype)
     where = {} if xp.name == "jax.numpy" else {"device": model.device}  # JAX moves arrays itself
     return xp.asarray(array, dtype=dtype, **where)
 

@@ -24,6 +24,17 @@ def _attention_weights(scores: Any, scale: float, bias: Any) -> Any:
     return e / jnp.where(total == 0, 1, total)
 
 
+def _attention(query: Any, key: Any, value: Any, scale: float, is_causal: bool) -> Any:
+    scores = query @ jnp.swapaxes(key, -1, -2)
+    bias = np.where(np.tri(*scores.shape[-2:]), 0.0, -np.inf) if is_causal else None
+    return _attention_weights(scores, scale, bias) @ value
+
+
+def _batch_norm(x: Any, weight: Any, bias: Any, axis: Any, eps: float) -> Any:
+    y = jnp.moveaxis(_standard(x, axis, eps), 1, -1) * weight + bias
+    return jnp.moveaxis(y, -1, 1)
+
+
 def _pull(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda g, x, **how: jax.vjp(lambda x: function(x, **how), x)[1](g)[0]
 
@@ -51,6 +62,7 @@ JAX_CALLS: dict[str, Callable[..., Any]] = {
     "nn.cross_entropy_pull": lambda logits, factors, labels: (
         factors[:, None] * (jax.nn.softmax(logits) - jax.nn.one_hot(labels, logits.shape[1]))
     ),
+    "nn.attention": _attention,
     "nn.attention_weights": _attention_weights,
     "nn.cross_entropy": lambda logits, labels: (
         -jax.nn.log_softmax(logits)[np.arange(len(labels)), labels]
@@ -58,8 +70,11 @@ JAX_CALLS: dict[str, Callable[..., Any]] = {
     "nn.elu": lambda x, alpha, scale, width: (
         scale * jnp.where(x > 0, x, alpha * jnp.expm1(jnp.minimum(x, 0) / width))
     ),
-    "nn.batch_norm": lambda x, weight, bias, axis, eps: jnp.moveaxis(
-        jnp.moveaxis(_standard(x, axis, eps), 1, -1) * weight + bias, -1, 1
+    "nn.batch_norm": _batch_norm,
+    "nn.batch_norm_with_moments": lambda x, weight, bias, axis, eps: (
+        _batch_norm(x, weight, bias, axis, eps),
+        jnp.mean(x, axis=axis),
+        jnp.var(x, axis=axis, ddof=1),
     ),
     "nn.embedding": lambda weight, indices, padding_idx: weight[indices],
     "nn.gelu": lambda x, approximate: jax.nn.gelu(x, approximate=approximate == "tanh"),

@@ -19,6 +19,7 @@ from wengert.engine.tensor import Tensor
 from wengert.errors import RuleError
 from wengert.ops.families.docs import DOCS
 from wengert.ops.families.narrow import computes_in_single
+from wengert.ops.families.owned import has_own_kernels
 
 Rule = Callable[..., Any]
 Result = TypeVar("Result", covariant=True)
@@ -104,6 +105,8 @@ def register(function: Any, op: Op | None, name: str, family: str, tests: Tests)
         raise RuleError(f"{name}: declared twice")
     if op is not None and "dtype" not in op.params and type(op).narrowed is Op.narrowed:
         computes_in_single(op)
+    if op is not None:
+        has_own_kernels(op)
     samples = tests.pop("samples", ())
     if not samples:
         raise RuleError(

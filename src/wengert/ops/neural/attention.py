@@ -9,16 +9,16 @@ import numpy as np
 
 from wengert import backends
 from wengert.backends import numpy_fused as fused
-from wengert.engine.batching import Batched, Level
+from wengert.engine.batching import Batched, Level, plain_namespace
 from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor
 from wengert.errors import DtypeError
 from wengert.ops import shapes
-from wengert.ops.batching import all_values, full, rebatched, widened
+from wengert.ops.batching import full, innermost, rebatched, widened
 from wengert.ops.checks import array_like, broadcasts_to, misfit, real
 from wengert.ops.contractions import matmul
-from wengert.ops.families import linewise, sample
+from wengert.ops.families import joint, linewise, run, sample
 from wengert.ops.families.narrow import in_single
 from wengert.ops.neural.arguments import number
 from wengert.ops.neural.layers import dropout
@@ -74,7 +74,71 @@ _weights = linewise(
 )
 
 
-@in_single
+def _causal(xp: Any, queries: int, keys: int) -> Any:
+    """Return that the i-th query sees the first i + 1 keys, in a library."""
+    return xp.arange(keys) <= xp.arange(queries)[:, None]
+
+
+def _bias(seen: Any) -> Any:
+    """Return what is added to scores, so that keys that are not seen have no weight."""
+    xp: Any = plain_namespace(seen)
+    nothing = xp.zeros(seen.shape, dtype=xp.float32)
+    return xp.where(seen, nothing, xp.full_like(nothing, -math.inf))
+
+
+# -- attention as one operation, where a library has a kernel for it ---------------------------
+
+
+def _seen_weights(xp: Any, query: Any, key: Any, scale: float, is_causal: bool) -> Any:
+    """Return how much each query sees of each key."""
+    scores = xp.matmul(query, xp.matrix_transpose(key))
+    plain = plain_namespace(getattr(scores, "_raw", scores))
+    bias = _bias(_causal(plain, *scores.shape[-2:])) if is_causal else None
+    return run(_weights.op, xp, (scores,), {"scale": scale, "bias": bias})
+
+
+def _attention_rule(
+    xp: Any, g: Any, query: Any, key: Any, value: Any, scale: float, is_causal: bool
+) -> Any:
+    turned = xp.matrix_transpose
+    weights = _seen_weights(xp, query, key, scale, is_causal)
+    by_scores = _weights_rule(xp, xp.matmul(g, turned(value)), weights, scale)
+    by_query, by_key = xp.matmul(by_scores, key), xp.matmul(turned(by_scores), query)
+    return by_query, by_key, xp.matmul(turned(weights), g)
+
+
+def _attention_of_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
+    return apply(op, tuple(full(a, m, level) for a, m in zip(arrays, mapped, strict=True)), params)
+
+
+_attention = joint(
+    "nn.attention",
+    _attention_rule,
+    args=("query", "key", "value"),
+    params=("scale", "is_causal"),
+    compute=lambda xp, query, key, value, scale, is_causal: xp.matmul(
+        _seen_weights(xp, query, key, scale, is_causal), value
+    ),
+    batch=_attention_of_examples,
+    samples=[
+        sample((2, 3), (4, 3), (4, 2), scale=0.5, is_causal=False),
+        sample((2, 2, 3), (2, 3, 3), (2, 3, 2), scale=0.7, is_causal=True),
+        sample((1, 2, 4, 2), (1, 2, 3, 2), (1, 2, 3, 2), scale=1.0, is_causal=True),
+    ],
+    kinds="f",
+    doc="Return softmax(query @ key.T * scale) @ value for arrays with equal axes before these.",
+)
+
+
+def _has_kernel(query: Tensor, key: Tensor, value: Tensor) -> bool:
+    """Return whether the library of three arrays has a kernel for attention on such shapes."""
+    own = plain_namespace(query._raw).own
+    return _attention.op.name in own and query.shape[:-2] == key.shape[:-2] == value.shape[:-2]
+
+
+# -- what users call --------------------------------------------------------------------------
+
+
 def scaled_dot_product_attention(
     query: Any,
     key: Any,
@@ -100,6 +164,29 @@ def scaled_dot_product_attention(
     )
     _check_shapes(query, key, value)
     rate = number(dropout_p, _NAME, "dropout_p", 0, 1)
+    scale = _scale_of(query) if scale is None else float(scale)
+    if mask is None and not rate and _has_kernel(query, key, value):
+        return _attention(query, key, value, scale=scale, is_causal=bool(is_causal))
+    return _attended(query, key, value, mask, is_causal, scale, rate, generator)
+
+
+def _scale_of(query: Tensor) -> float:
+    features = query.shape[-1]
+    return 1 / math.sqrt(features) if features else 1.0
+
+
+@in_single
+def _attended(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    mask: Any,
+    is_causal: bool,
+    scale: float,
+    rate: float,
+    generator: Any,
+) -> Tensor:
+    """Return attention as products with weights, of which some may be dropped."""
     weights = attention_weights(query, key, mask, is_causal, scale)
     if rate:
         weights = dropout(weights, rate, generator=generator)
@@ -111,21 +198,21 @@ def attention_weights(
     query: Tensor, key: Tensor, mask: Any = None, is_causal: bool = False, scale: Any = None
 ) -> Tensor:
     """Return how much each query sees of each key; the arguments are those of attention."""
-    features = query.shape[-1]
-    scale = (1 / math.sqrt(features) if features else 1.0) if scale is None else float(scale)
+    scale = _scale_of(query) if scale is None else float(scale)
     scores = matmul(query, shapes.matrix_transpose(key))
-    seen: Any = np.tri(*scores.shape[-2:], dtype=bool) if is_causal else None
+    mask = None if mask is None else shapes.tensor(mask, _NAME)
+    seen: Any = None
+    if is_causal:
+        seen = _causal(plain_namespace((scores if mask is None else mask)._raw), *scores.shape[-2:])
     if mask is not None:
-        mask = shapes.tensor(mask, _NAME)
         _check_mask(mask, scores.shape)
         if backends.kind_of(mask.dtype) == "b":
-            given = rebatched(all_values(mask._raw), mask._raw)
-            seen = given if seen is None else given & seen
+            given = innermost(mask._raw)
+            seen = rebatched(given if seen is None else given & seen, mask._raw)
         else:
             scores, scale = scores * scale + mask, 1.0
-    if seen is not None:  # what is added to scores, so that other keys have no weight
-        seen = rebatched(np.where(all_values(seen), 0.0, -np.inf), seen)
-    return _weights(scores, scale=scale, bias=seen)
+    bias = None if seen is None else rebatched(_bias(innermost(seen)), seen)
+    return _weights(scores, scale=scale, bias=bias)
 
 
 def _check_shapes(query: Tensor, key: Tensor, value: Tensor) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +12,7 @@ import numpy as np
 
 from wengert import backends
 from wengert.backends import numpy_fused as fused
-from wengert.engine.batching import Level
+from wengert.engine.batching import Level, plain_namespace
 from wengert.engine.cotangents import Block, part_of
 from wengert.engine.node import Edges, Node
 from wengert.engine.op import Op
@@ -18,7 +20,7 @@ from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import elementwise as ew
 from wengert.ops import reductions, shapes
-from wengert.ops.batching import constant, widened
+from wengert.ops.batching import constant, full, widened
 from wengert.ops.checks import misfit, real
 from wengert.ops.families import (
     JointLinewise,
@@ -139,9 +141,12 @@ def layer_norm(
     in_place = order == tuple(range(x.ndim))
     moved = x if in_place else shapes.permute_dims(x, order)
     kept = moved.shape
-    flat = shapes.reshape(moved, (*kept[: len(others)], count)) if len(over) != 1 else moved
-    y = _layer_norm(flat, *(shapes.reshape(p, (count,)) for p in parts), eps=eps)
-    y = shapes.reshape(y, kept)
+    if len(over) == 1:
+        y = _layer_norm(moved, *parts, eps=eps)
+    else:
+        flat = shapes.reshape(moved, (*kept[: len(others)], count))
+        y = _layer_norm(flat, *(shapes.reshape(p, (count,)) for p in parts), eps=eps)
+        y = shapes.reshape(y, kept)
     return y if in_place else shapes.permute_dims(y, [order.index(a) for a in range(x.ndim)])
 
 
@@ -245,13 +250,66 @@ _batch_norm: Any = declared(
 )  # fmt: skip
 
 
+def _trained_values(
+    xp: Any, x: Any, weight: Any, bias: Any, axis: tuple[int, ...], eps: float
+) -> Any:
+    y = _channel_values(xp, x, weight, bias, axis, eps)
+    return y, xp.mean(x, axis=axis), xp.var(x, axis=axis, correction=1)
+
+
+def _trained_rule(xp: Any, g: Any, x: Any, weight: Any, axis: tuple[int, ...], eps: float) -> Any:
+    by_y, by_mean, by_variance = g
+    wide = (-1, *(1 for _ in x.shape[2:]))
+    count = math.prod(x.shape[a] for a in axis)
+    found = [None, None, None]
+    if by_y is not None:
+        found = [*_channel_rule(xp, by_y, x, weight, axis, eps)]
+    parts = [] if by_y is None else [found[0]]
+    if by_mean is not None:
+        parts.append(xp.broadcast_to(xp.reshape(by_mean / count, wide), x.shape))
+    if by_variance is not None:
+        centred = x - xp.mean(x, axis=axis, keepdims=True)
+        parts.append(centred * xp.reshape(by_variance * (2 / (count - 1)), wide))
+    return functools.reduce(operator.add, parts), *found[1:]
+
+
+def _trained_of_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
+    x, over = arrays[0], tuple(a + mapped[0] for a in params["axis"])
+    y = _channels_of_examples(op, level, arrays, mapped, params)
+    both = reductions.mean(x, axis=over), reductions.var(x, axis=over, correction=1.0)
+    return full(y, True, level), *(full(v, mapped[0], level) for v in both)
+
+
+#: Of a library with a kernel that has the moments as well, one operation for these and the result.
+_with_moments: Any = joint(
+    "nn.batch_norm_with_moments",
+    _trained_rule,
+    args=("x", "weight", "bias"),
+    params=("axis", "eps"),
+    compute=_trained_values,
+    batch=_trained_of_examples,
+    samples=[
+        sample((4, 3), (3,), (3,), axis=(0,), eps=1e-2),
+        sample((2, 2, 3, 2), (2,), (2,), axis=(0, 2, 3), eps=1e-2),
+    ],
+    kinds="f",
+    doc="Return x normalised for each channel, their means, and their unbiased variances.",
+)
+_with_moments.op.sees_unused = True
+
+
 def by_channel(x: Any, weight: Any, bias: Any, *, eps: float, name: str) -> Tensor:
     """Return x, with channels on axis 1, each normalised, times weight, plus bias."""
-    parts = [
+    parts = _channel_parameters(x, weight, bias, name)
+    return _batch_norm(x, *parts, axis=(0, *range(2, x.ndim)), eps=eps)
+
+
+def _channel_parameters(x: Tensor, weight: Any, bias: Any, name: str) -> list[Tensor]:
+    """Return a weight and a bias for each channel."""
+    return [
         _of_shape(v, x.shape[1:2], name, what, like=x, fill=fill)
         for v, what, fill in ((weight, "weight", 1.0), (bias, "bias", 0.0))
     ]
-    return _batch_norm(x, *parts, axis=(0, *range(2, x.ndim)), eps=eps)
 
 
 def moments(x: Any, axis: tuple[int, ...]) -> tuple[Tensor, Tensor]:
@@ -306,11 +364,17 @@ def batch_norm(
     count = math.prod(x.shape[a] for a in others)
     if count < 2:
         raise misfit("batch_norm", "two numbers or more for each channel, to train with", x=x)
-    if channel == 1:
-        y = by_channel(x, weight, bias, eps=eps, name="batch_norm")
+    own: Any
+    if channel == 1 and _with_moments.op.name in plain_namespace(x._raw).own:
+        parts = _channel_parameters(x, weight, bias, "batch_norm")
+        y, *both = _with_moments(x, *parts, axis=others, eps=eps)
+        own = map(constant, both)
     else:
-        y = affine(standard(x, axis=others, eps=eps), weight, bias, (channel,), "batch_norm")
-    own = moments(x, others)
+        if channel == 1:
+            y = by_channel(x, weight, bias, eps=eps, name="batch_norm")
+        else:
+            y = affine(standard(x, axis=others, eps=eps), weight, bias, (channel,), "batch_norm")
+        own = moments(x, others)
     moved = [
         new if before is None else constant(before + momentum * (new - before))
         for before, new in zip(old, own, strict=True)

@@ -247,9 +247,20 @@ def fitting_windows(
     name: str, length: Ints, kernel: Ints, stride: Any, padding: Any, dilation: Any
 ) -> tuple[Ints, Geometry, Pairs]:
     """Return how many windows fit on each axis, their geometry, and the padding."""
+    plain = type(stride) is int is type(dilation) and type(padding) in (int, str)
+    find = _known_windows if plain else _windows  # 1.0 and True are the same key as 1
+    return find(name, length, kernel, stride, padding, dilation)
+
+
+def _windows(
+    name: str, length: Ints, kernel: Ints, stride: Any, padding: Any, dilation: Any
+) -> tuple[Ints, Geometry, Pairs]:
     spatial = len(length)
     strides = per_axis(stride, spatial, name, "stride", 1)
     dilations = per_axis(dilation, spatial, name, "dilation", 1)
     pairs = padding_pairs(padding, name, length, kernel, strides, dilations)
     size = fitting(name, length, kernel, strides, pairs, dilations)
     return size, geometry_of(strides, pairs, dilations), pairs
+
+
+_known_windows = functools.lru_cache(512)(_windows)

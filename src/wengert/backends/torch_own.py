@@ -1,0 +1,264 @@
+"""PyTorch's own kernels of operations and of their rules, by the operations' names.
+
+They are those that PyTorch's eager mode launches. Where its convention is not ours (at ties, say)
+or its kernel is less exact than our formula, there is no row. What a kernel does not take, it
+leaves to the operation by returning NotImplemented.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+
+from wengert.backends.namespace import Kept, Own
+from wengert.backends.numpy_windows import Geometry, Ints
+from wengert.backends.torch_neural import convolution_padding
+
+functional: Any = torch.nn.functional
+_aten: Any = torch.ops.aten
+_tanh_pull = _aten.tanh_backward.default
+_threshold_pull = _aten.threshold_backward.default
+_gelu_pull = _aten.gelu_backward.default
+_silu_pull = _aten.silu_backward.default
+_layer_pull = _aten.native_layer_norm_backward.default
+_batch_pull = _aten.native_batch_norm_backward.default
+_convolution_pull = _aten.convolution_backward.default
+_nll = _aten.nll_loss_forward.default
+_nll_pull = _aten.nll_loss_backward.default
+
+
+def _alike(*arrays: Any) -> bool:
+    """Return whether arrays have one dtype, of real floats that kernels take."""
+    dtype = arrays[0].dtype
+    return dtype.is_floating_point and all(a.dtype is dtype for a in arrays)
+
+
+# -- lines: softmax and normalisation ---------------------------------------------------------
+
+
+def _on_one_axis(function: Any) -> Any:
+    def compute(x: Any, axis: tuple[int, ...]) -> Any:
+        if len(axis) != 1 or not x.numel() or not x.is_floating_point():
+            return NotImplemented
+        return function(x, axis[0])
+
+    return compute
+
+
+def _softmax_pull(g: Any, y: Any, axis: tuple[int, ...]) -> Any:
+    if len(axis) != 1:
+        return NotImplemented
+    return torch._softmax_backward_data(g, y, axis[0], y.dtype)
+
+
+def _log_softmax_pull(g: Any, y: Any, axis: tuple[int, ...]) -> Any:
+    if len(axis) != 1:
+        return NotImplemented
+    return torch._log_softmax_backward_data(g, y, axis[0], y.dtype)
+
+
+def _layer_norm(x: Any, weight: Any, bias: Any, eps: float) -> Any:
+    if not _alike(x, weight, bias):
+        return NotImplemented
+    y, mean, scale = torch.native_layer_norm(x, x.shape[-1:], weight, bias, eps)
+    return Kept(y, (mean, scale))
+
+
+def _layer_norm_pull(g: Any, wanted: Any, x: Any, weight: Any, saved: Any) -> Any:
+    if saved is None:
+        return NotImplemented
+    # of the bias only its shape is looked at
+    return _layer_pull(g, x, list(x.shape[-1:]), *saved, weight, weight, wanted)
+
+
+def _batch_norm(x: Any, weight: Any, bias: Any, axis: tuple[int, ...], eps: float) -> Any:
+    if not _alike(x, weight, bias):
+        return NotImplemented
+    y, mean, scale = torch.native_batch_norm(x, weight, bias, None, None, True, 0.0, eps)
+    return Kept(y, (mean, scale))
+
+
+def _batch_norm_pull(g: Any, wanted: Any, x: Any, weight: Any, eps: float, saved: Any) -> Any:
+    if saved is None:
+        return NotImplemented
+    return _batch_pull(g, x, weight, None, None, *saved, True, eps, wanted)
+
+
+def _with_moments(x: Any, weight: Any, bias: Any, axis: tuple[int, ...], eps: float) -> Any:
+    """Return `_batch_norm` with means and variances, which PyTorch moves from 0 all the way."""
+    if not _alike(x, weight, bias):
+        return NotImplemented
+    means, variances = x.new_zeros(x.shape[1]), x.new_zeros(x.shape[1])
+    y, *saved = torch.native_batch_norm(x, weight, bias, means, variances, True, 1.0, eps)
+    return Kept((y, means, variances), saved)
+
+
+def _with_moments_pull(g: Any, wanted: Any, x: Any, weight: Any, eps: float, saved: Any) -> Any:
+    if g[1] is not None or g[2] is not None:
+        return NotImplemented
+    return _batch_norm_pull(g[0], wanted, x, weight, eps, saved)
+
+
+# -- products ---------------------------------------------------------------------------------
+
+
+def _rows(x: Any) -> Any:
+    """Return x as a matrix, with all axes but the last made one."""
+    return x if x.ndim == 2 else x.reshape(-1, x.shape[-1])
+
+
+def _matmul_pull(g: Any, wanted: Any, x1: Any, x2: Any, shapes: Any) -> Any:
+    """Return cotangents of factors, of one matrix for all others by one product."""
+    if any(x is not None and x.dtype is not g.dtype for x in (x1, x2)):
+        return NotImplemented
+    first, second = shapes
+    by_first = torch.matmul(g, x2.mT) if wanted[0] else None
+    if not wanted[1]:
+        return by_first, None
+    if len(second) == 2 < len(first) and math.prod(first):
+        return by_first, torch.matmul(_rows(x1).mT, _rows(g))
+    return by_first, torch.matmul(x1.mT, g)
+
+
+def _linear(x: Any, weight: Any, bias: Any) -> Any:
+    if not _alike(x, weight, bias):
+        return NotImplemented
+    return functional.linear(x, weight.mT, bias)
+
+
+def _linear_pull(g: Any, wanted: Any, x: Any, weight: Any) -> Any:
+    if any(a is not None and a.dtype is not g.dtype for a in (x, weight)):
+        return NotImplemented
+    rows = _rows(g) if g.numel() else g.new_zeros((0, g.shape[-1]))
+    by_x = torch.matmul(g, weight.mT) if wanted[0] else None
+    by_weight = by_bias = None
+    if wanted[1]:
+        by_weight = torch.matmul(x.reshape(len(rows), x.shape[-1]).mT, rows)
+    if wanted[2]:
+        by_bias = torch.sum(rows, dim=0)
+    return by_x, by_weight, by_bias
+
+
+def _convolve_pull(
+    g: Any,
+    wanted: list[bool],
+    x: Any,
+    w: Any,
+    x_shape: Ints,
+    w_shape: Ints,
+    geometry: Geometry,
+    groups: int,
+) -> Any:
+    """Return cotangents of images, kernels and, if there is one, a bias, by one call."""
+    like = x if x is not None else w
+    if like is None or not g.numel() or not like.numel() or not _alike(like, g):
+        return NotImplemented
+    if x is not None and w is not None and x.dtype is not w.dtype:
+        return NotImplemented
+    lengths = tuple(x_shape if x is None else x.shape)
+    kernel = tuple(w_shape if w is None else w.shape)
+    padding = convolution_padding(lengths[2:], kernel[2:], tuple(g.shape[2:]), geometry)
+    if padding is None or len(padding) > 3 or not math.prod(lengths) or not math.prod(kernel):
+        return NotImplemented
+    x = g.new_empty(lengths) if x is None else x  # of what nothing is read, the shape is
+    w = g.new_empty(kernel) if w is None else w
+    stride, _, dilation = geometry
+    return _convolution_pull(
+        g, x, w, [g.shape[1]], list(stride), list(padding), list(dilation), False,
+        [0] * len(padding), groups, [*wanted, False][:3],
+    )  # fmt: skip
+
+
+# -- attention --------------------------------------------------------------------------------
+
+
+def _attention(query: Any, key: Any, value: Any, scale: float, is_causal: bool) -> Any:
+    """Return attention by whichever kernel PyTorch takes, with what its rule needs of it.
+
+    That differs between kernels, devices and versions, so PyTorch records this one call.
+    """
+    given = query, key, value
+    lead = query.shape[:-2]
+    if not _alike(*given) or any(not a.numel() or a.shape[:-2] != lead for a in given):
+        return NotImplemented
+    if any(a.is_inference() for a in given):  # which PyTorch does not record
+        return NotImplemented
+    with torch.enable_grad():
+        leaves = [a.detach().requires_grad_() for a in given]
+        y = functional.scaled_dot_product_attention(*leaves, is_causal=is_causal, scale=scale)
+    return Kept(y.detach(), (y, leaves))
+
+
+def _attention_pull(g: Any, wanted: list[bool], saved: Any) -> Any:
+    if saved is None:
+        return NotImplemented
+    y, leaves = saved
+    asked = [leaf for leaf, is_wanted in zip(leaves, wanted, strict=True) if is_wanted]
+    found = iter(torch.autograd.grad(y, asked, g, retain_graph=True))
+    return [next(found) if is_wanted else None for is_wanted in wanted]
+
+
+# -- losses -----------------------------------------------------------------------------------
+
+
+def _cross_entropy(logits: Any, labels: Any) -> Any:
+    return _labelled(logits, labels, 0)
+
+
+def _cross_entropy_pull(g: Any, labels: Any, saved: Any) -> Any:
+    return _labelled_pull(g, saved, 0)
+
+
+def _total_cross_entropy(logits: Any, labels: Any, scale: float) -> Any:
+    found = _labelled(logits, labels, 2)
+    return found if found is NotImplemented else Kept(found.result * scale, found.saved)
+
+
+def _total_cross_entropy_pull(g: Any, scale: float, saved: Any) -> Any:
+    return _labelled_pull(g * scale, saved, 2)
+
+
+def _labelled(logits: Any, labels: Any, reduction: int) -> Any:
+    """Return losses of rows (reduction 0) or their sum (2), with logarithms of probabilities."""
+    if not logits.numel() or not logits.is_floating_point():
+        return NotImplemented
+    if not isinstance(labels, torch.Tensor):
+        labels = torch.as_tensor(labels, device=logits.device)
+    logs = torch.log_softmax(logits, 1)
+    losses, count = _nll(logs, labels, None, reduction, -100)
+    return Kept(losses, (logs, labels, count))
+
+
+def _labelled_pull(g: Any, saved: Any, reduction: int) -> Any:
+    if saved is None:
+        return NotImplemented
+    logs, labels, count = saved
+    by_logs = _nll_pull(g, logs, labels, None, reduction, -100, count)
+    return torch._log_softmax_backward_data(by_logs, logs, 1, logs.dtype)
+
+
+OWN: dict[str, Own] = {
+    "tanh": Own(rule=lambda g, y: _tanh_pull(g, y)),
+    "sum": Own(),  # which adds up narrow floats in float32
+    "mean": Own(),
+    "matmul": Own(rule=_matmul_pull),
+    "nn.relu": Own(torch.relu, lambda g, y: _threshold_pull(g, y, 0)),
+    "nn.silu": Own(functional.silu, lambda g, x: _silu_pull(g, x)),
+    "nn.gelu": Own(
+        lambda x, approximate: functional.gelu(x, approximate=approximate),
+        lambda g, x, approximate: _gelu_pull(g, x, approximate=approximate),
+    ),
+    "special.softmax": Own(_on_one_axis(torch.softmax), _softmax_pull),
+    "special.log_softmax": Own(_on_one_axis(torch.log_softmax), _log_softmax_pull),
+    "nn.layer_norm": Own(_layer_norm, _layer_norm_pull),
+    "nn.batch_norm": Own(_batch_norm, _batch_norm_pull),
+    "nn.batch_norm_with_moments": Own(_with_moments, _with_moments_pull),
+    "nn.linear": Own(_linear, _linear_pull),
+    "nn.convolve": Own(rule=_convolve_pull),
+    "nn.convolve_biased": Own(rule=_convolve_pull),
+    "nn.attention": Own(_attention, _attention_pull),
+    "nn.cross_entropy": Own(_cross_entropy, _cross_entropy_pull),
+    "nn.total_cross_entropy": Own(_total_cross_entropy, _total_cross_entropy_pull),
+}

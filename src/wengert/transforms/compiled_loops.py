@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from wengert.engine.batching import Batched, Level, highest, levels, outside, plain_namespace
+from wengert.engine.cotangents import Block
 from wengert.engine.node import Node, active
 from wengert.engine.record import interested
 from wengert.engine.tensor import Tensor, wrap
@@ -55,8 +56,10 @@ def _answers(xp: Any, tensors: list[Any]) -> list[Any]:
     return tensors if xp is Tensor._namespace else [t if t is None else t._raw for t in tensors]
 
 
-def _tensors(values: Sequence[Any]) -> list[Any]:
-    return [v if v is None or type(v) is Tensor else wrap(v) for v in values]
+def _tensors(xp: Any, values: Sequence[Any]) -> list[Any]:
+    """Return what a sweep on xp carries as tensors, whole ones, or None."""
+    dense = [v.todense(xp) if type(v) is Block else v for v in values]
+    return [v if v is None or type(v) is Tensor else wrap(v) for v in dense]
 
 
 class CompiledScan:
@@ -249,7 +252,7 @@ class CompiledScan:
 
     def cotangents(self, xp: Any, g: Any) -> list[Any]:
         """Return cotangents of first state, xs and captured tensors, given those of results."""
-        weights = _tensors(g if len(self.live) > 1 else [g])
+        weights = _tensors(xp, g if len(self.live) > 1 else [g])
         given = dict(zip(self.live, weights, strict=True))
         if xp is Tensor._namespace or not self.keeps:
             return _answers(xp, self._back_on_tensors(given))
@@ -343,7 +346,7 @@ class CompiledScan:
         ends += [(node.shape, node.dtype) for node in self.piece.captured]
         for k, (shape, dtype) in enumerate(ends):
             full.append(wrap(zeros(shape, dtype=dtype)) if k not in given else given[k])
-        full = _tensors(full)
+        full = _tensors(xp, full)
         a, b = len(moving), len(self.inexact)
         captured = full[b:]
 
@@ -431,12 +434,17 @@ class CompiledCond:
         return form(recorded_call(self, [*nodes, *captured], raws, self.live))
 
     def _chosen(self, functions: Sequence[Callable[..., Any]], tensors: list[Tensor]) -> Any:
+        """Return what one of two functions of the tensors returns: a list of tensors."""
+        if levels.get() and highest(_raws(tensors), {}) is not None:  # many sweeps in one
+            where: Any = Tensor._namespace.where
+            yes, no = (function(*tensors) for function in functions)
+            return [where(self.condition, a, b) for a, b in zip(yes, no, strict=True)]
         return CompiledCond(self.control, self.condition, functions, list, self.what)(tensors)
 
     def cotangents(self, xp: Any, g: Any) -> list[Any]:
         """Return cotangents of the operands and captured tensors, by the same choice."""
         zeros: Any = plain_namespace(self.condition._raw).zeros
-        weights = _tensors(g if len(self.live) > 1 else [g])
+        weights = _tensors(xp, g if len(self.live) > 1 else [g])
         weights = [
             wrap(zeros(self.kinds[k][0], dtype=self.kinds[k][1])) if w is None else w
             for k, w in zip(self.live, weights, strict=True)
@@ -474,7 +482,7 @@ class CompiledCond:
 
             return call
 
-        moving = _tensors([given[k] for k in places])
+        moving = _tensors(xp, [given[k] for k in places])
         found = self._chosen([along(p) for p in self.pieces], [*self.operands, *moving])
         answers = _answers(xp, found)
         return answers if len(answers) > 1 else answers[0]

@@ -78,13 +78,18 @@ def map_leaves(function: Callable[[Any], Any], tree: Any) -> Any:
     return rebuild([function(leaf) for leaf in leaves])
 
 
+def flat(tree: Any) -> tuple[list[Any], Any]:
+    """Return the leaves of a tree without a look into records, and its form, which can be a key."""
+    import optree
+
+    return optree.tree_flatten(tree, none_is_leaf=True)
+
+
 def structure(tree: Any) -> Any:
     """Return what two trees have in common that differ in their leaves only; it can be a key."""
     if _is_tensor(tree):
         return None
-    import optree
-
-    leaves, spec = optree.tree_flatten(tree, none_is_leaf=True)
+    leaves, spec = flat(tree)
     records = {k: _settings(leaf) for k, leaf in enumerate(leaves) if is_record(leaf)}
     return spec, tuple(records.items())
 

@@ -21,8 +21,8 @@ from wengert.backends.namespace import Kept, Namespace, numpy_extension
 
 __all__ = [
     "NUMPY", "QUICK", "Kept", "Namespace", "allow_host_fallback", "extended", "finfo", "is_byte",
-    "is_inexact", "is_narrow", "is_on_host", "kind_of", "loses", "namespace_of", "narrow_among", "plain",
-    "promoted", "protected", "rounded", "to_host", "to_numpy",
+    "is_inexact", "is_narrow", "is_on_host", "kind_of", "loses", "namespace_of", "narrow_among",
+    "plain", "promoted", "protected", "rounded", "to_host", "to_numpy",
 ]  # fmt: skip
 
 NUMPY = Namespace(

@@ -17,6 +17,8 @@ import numpy as np
 from jax import lax
 
 Arrays = list[Any]
+#: The class of arrays that hold values.
+ARRAY: type = type(jnp.zeros(0))
 #: What JAX raises where a program asks for a value that is not there while it is compiled.
 VALUE_ERRORS: tuple[type[Exception], ...] = (
     jax.errors.ConcretizationTypeError,

@@ -87,4 +87,5 @@ TABLE = Table(
         "special": jax_special.function,
     },
     immutable=True,
+    narrow=frozenset({"contraction", "linear", "position map", "zero"}),
 )

@@ -65,7 +65,7 @@ def holds_tensor(values: Any) -> bool:
 def weak(xp: Any, number: Any, dtype: Any) -> Any:
     """Return a Python number as an array of `dtype`, if it takes that dtype's kind."""
     kind = backends.kind_of(dtype)
-    if backends.is_narrow(dtype) and not levels.get() and not xp.narrow:
+    if backends.is_narrow(dtype) and not levels.get() and "elementwise" not in xp.narrow:
         dtype = xp.float32  # a number is as exact as what it is computed with
     if kind == "f" and type(number) is complex:
         dtype = xp.complex64 if dtype == xp.float32 else xp.complex128

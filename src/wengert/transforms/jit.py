@@ -32,7 +32,7 @@ from wengert.transforms.single_node import detached, is_inexact, is_recorded, re
 from wengert.transforms.surroundings import found_in, tensors_in
 from wengert.transforms.traced import Inner, Piece, compiling
 from wengert.transforms.vmap import vmap
-from wengert.trees import Rebuild, flatten, structure
+from wengert.trees import Rebuild, flat, flatten, structure
 
 Function = Callable[..., Any]
 Numbers = int | Sequence[int]
@@ -94,18 +94,24 @@ def jit(
     return Jitted(fun, _positions(static_argnums), names, _positions(donate_argnums))
 
 
+#: Classes of arrays that compiled programs take as they are.
+_QUICK: set[type] = {np.ndarray}
+
+
 def _positions(given: Numbers) -> tuple[int, ...]:
     return (given,) if isinstance(given, int) else tuple(given)
 
 
 def _control() -> Any:
     try:
-        return importlib.import_module("wengert.backends.jax_control")
+        control: Any = importlib.import_module("wengert.backends.jax_control")
     except ImportError as error:
         raise ImportError(
             "wg.jit compiles programs by JAX, which is not installed; write "
             "pip install 'wengert[jit]'"
         ) from error
+    _QUICK.add(control.ARRAY)
+    return control
 
 
 class Jitted:
@@ -131,6 +137,8 @@ class Jitted:
         self.donated = donated
         self.compilations = 0
         self._programs: dict[Any, Program] = {}
+        #: by the form of the arguments, where all leaves are arrays that compiled programs take
+        self._quick: dict[Any, Program] = {}
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
@@ -141,6 +149,15 @@ class Jitted:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Return what the function returns, from a compiled program."""
+        if not active.get() and not levels.get():
+            leaves, spec = flat((args, kwargs))
+            quick = self._quick.get(spec)
+            if quick is not None and all(type(leaf) in _QUICK for leaf in leaves):
+                return quick.plain(leaves)
+        return self._called(args, kwargs)
+
+    def _called(self, args: Any, kwargs: Any) -> Any:
+        """Return the same, of arguments that may be static, numbers, tensors, or recorded."""
         count = len(args)
         static = {p % count: args[p % count] for p in self.positions if -count <= p < count}
         named = {k: v for k, v in kwargs.items() if k in self.names}
@@ -167,6 +184,8 @@ class Jitted:
             donated = self._donated(moving[0], [i for i in range(count) if i not in static])
             program = self._programs[key] = Program(self, control, form, donated)
         values = [v for v in given if v is not None]
+        if not program.variables and all(type(leaf) in _QUICK for leaf in leaves):
+            self._quick[flat((args, kwargs))[1]] = program
         return program.call(values, _kind_of(leaves, control))
 
     def _donated(self, moving: list[Any], positions: list[int]) -> tuple[int, ...]:
@@ -422,6 +441,15 @@ class Program:
                 results = self._values(*raws)
             known, found = results.known, results.arrays
         return self._finished(known, found, raws, kind)
+
+    def plain(self, arrays: list[Any]) -> Any:
+        """Return the result for arrays of NumPy's or JAX's that nothing records."""
+        with self._precision(arrays):
+            results = self._values(*arrays)
+        known, found = results.known, results.arrays
+        if all(type(a) is np.ndarray for a in arrays):
+            found = [_as_kind(a, "numpy", True) for a in found]
+        return known.result(found)
 
     def _precision(self, raws: list[Any]) -> Any:
         """Return the context in which arrays keep the dtypes that they are given in."""

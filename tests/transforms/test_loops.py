@@ -132,7 +132,7 @@ def test_loops_over_arrays_of_pytorch(name):
     torch = pytest.importorskip("torch")
     call = derivatives(OURS, PROGRAMS[name], torch.from_numpy)
     found = call(torch.from_numpy(VECTOR), torch.from_numpy(POINTS))
-    assert all(isinstance(value, torch.Tensor) for value in found.values())
+    assert all(isinstance(found[name], torch.Tensor) for name in SHORT)
     compare(found, name)
 
 
@@ -147,8 +147,8 @@ def test_compiled_loops_in_every_mode(name):
 
 
 def test_loops_that_jax_compiles():
-    call = derivatives(OURS, PROGRAMS["integers"], jnp.asarray, SHORT)
     with jax.enable_x64(True):
+        call = derivatives(OURS, PROGRAMS["integers"], jnp.asarray, SHORT)
         compare(jax.jit(call)(jnp.asarray(VECTOR), jnp.asarray(POINTS)), "integers")
 
 
@@ -194,26 +194,6 @@ def test_tapes_and_elements(form):
         np.testing.assert_allclose(np.asarray(value), want[key], 1e-10, 1e-10, err_msg=key)
 
 
-@pytest.mark.parametrize("form", [lambda f: f, wg.jit], ids=["python", "compiled"])
-def test_a_block_of_a_loop_has_no_more_than_it_reaches(form):
-    def rows(v):
-        v = wg.asarray(v)
-        with wg.GradientTape() as tape:
-            tape.watch(v)
-            w = v.reshape((8, 2))
-            z = wg.scan(lambda h, x: (h * x, None), w[0], w[1:4])[0]
-            z = z + w[7]
-        return tape.gradient(z.at[0], w[7].at[:] if False else v, dense=False)
-
-    found = form(rows)(VECTOR)
-    dense = found.todense() if isinstance(found, wg.Block) else found
-    x = VECTOR.reshape(8, 2)
-    want = np.zeros((8, 2))
-    want[:4, 0] = np.prod(x[:4, 0]) / x[:4, 0]
-    want[7, 0] = 1
-    np.testing.assert_allclose(np.asarray(dense), want.reshape(16), 1e-12, 1e-12)
-
-
 @pytest.mark.parametrize("checkpoint", [False, True])
 @pytest.mark.parametrize("form", [lambda f: f, wg.jit], ids=["python", "compiled"])
 def test_variables_that_a_step_reads(form, checkpoint):
@@ -221,22 +201,58 @@ def test_variables_that_a_step_reads(form, checkpoint):
 
     def loss(xs):
         step = lambda h, x: (wg.tanh(w * h + x), None)  # noqa: E731
-        return wg.sum(wg.scan(step, wg.ones(2), xs, checkpoint=checkpoint)[0])
+        h = wg.scan(step, wg.ones(2), xs, checkpoint=checkpoint)[0]
+        return wg.sum(wg.while_loop(lambda h: h[0] < 9.0, lambda h: h * w + 1, h, max_steps=2))
 
     xs = VECTOR[:8].reshape(4, 2)
     call = form(loss)
     for factor in (1.0, 2.0):  # a compiled program reads the value of now
         w.assign(w * factor)
-        with wg.GradientTape() as tape:
+        with wg.GradientTape() as outer, wg.GradientTape() as tape:
             value = call(wg.asarray(xs))
-        with wg.GradientTape() as plain:
+            got = tape.gradient(value, w)
+        with wg.GradientTape() as plain_outer, wg.GradientTape() as plain:
             h = wg.ones(2)
             for x in xs:
                 h = wg.tanh(w * h + x)
-            reference = wg.sum(h)
+            reference = wg.sum((h * w + 1) * w + 1)
+            want = plain.gradient(reference, w)
         np.testing.assert_allclose(np.asarray(value), np.asarray(reference), 1e-12)
-        got, want = tape.gradient(value, w), plain.gradient(reference, w)
         np.testing.assert_allclose(np.asarray(got), np.asarray(want), 1e-12)
+        second = outer.gradient(got, w), plain_outer.gradient(want, w)
+        np.testing.assert_allclose(*map(np.asarray, second), 1e-11)
+
+
+@pytest.mark.parametrize("checkpoint", [False, True])
+@pytest.mark.parametrize("form", [lambda f: f, wg.jit], ids=["python", "compiled"])
+def test_a_variable_that_is_assigned_after_a_loop(form, checkpoint):
+    w = wg.Variable(0.5)
+
+    def gradient(xs):
+        with wg.GradientTape() as tape:
+            step = lambda h, x: (wg.tanh(w * h + x), None)  # noqa: E731
+            y = wg.scan(step, 1.0, xs, checkpoint=checkpoint)[0]
+            w.assign(3.0)
+        return tape.gradient(y, w)
+
+    xs = np.linspace(0, 1, 4)
+    want = wg.grad(lambda w: PLAIN.scan(lambda h, x: (wg.tanh(w * h + x), None), 1.0, xs)[0])(0.5)
+    np.testing.assert_allclose(np.asarray(form(gradient)(wg.asarray(xs))), want, 1e-12)
+    assert w.numpy() == 3.0
+
+
+def test_a_compiled_step_assigns_to_no_variable():
+    w = wg.Variable(0.5)
+
+    def step(h, x):
+        w.assign_add(1.0)
+        return h + x, None
+
+    with pytest.raises(wg.errors.CompileError, match="assigns to the variable .* state"):
+        wg.jit(lambda xs: wg.scan(step, 0.0, xs)[0])(np.ones(3))
+    assert w.numpy() == 0.5
+    assert wg.scan(step, 0.0, np.ones(3))[0] == 3.0
+    assert w.numpy() == 3.5
 
 
 # -- what a loop is to a tape and to a compiler ----------------------------------------------
@@ -344,9 +360,9 @@ def test_only_the_chosen_function_has_a_derivative(form):
         return wg.cond(x > 0, wg.sqrt, lambda x: 0.0 * x, x)
 
     with np.errstate(all="ignore"):
-        for derivative in (wg.grad, lambda f: wg.grad(wg.grad(f))):
-            assert form(derivative(root))(0.0) == 0.0
+        assert form(wg.grad(root))(0.0) == 0.0
     assert form(wg.grad(root))(4.0) == 0.25
     assert form(wg.grad(wg.grad(root)))(4.0) == -1 / 32
-    mapped = form(wg.vmap(wg.grad(root)))(np.array([4.0, -1.0]))
+    with np.errstate(all="ignore"):  # each example goes both ways
+        mapped = form(wg.vmap(wg.grad(root)))(np.array([4.0, -1.0]))
     np.testing.assert_allclose(mapped, [0.25, 0.0])

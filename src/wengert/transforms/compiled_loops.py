@@ -74,12 +74,19 @@ class CompiledScan:
     """
 
     def __init__(
-        self, control: Any, call: Call, form: Rebuild, x_form: Rebuild, checkpoint: bool, what: str
+        self,
+        control: Any,
+        call: Call,
+        form: Rebuild,
+        x_form: Rebuild,
+        checkpoint: bool,
+        what: str,
+        reads: Sequence[Any] = (),
     ) -> None:
         self.control, self.call, self.form, self.x_form = control, call, form, x_form
         self.checkpoint, self.what = checkpoint, what
         self.kinds: list[tuple[Any, Any]] = []
-        self.piece = Piece(self._step)
+        self.piece = Piece(self._step, reads)
 
     def _step(self, given: list[Tensor]) -> list[Tensor]:
         state, x = given[: self.states], given[self.states :]
@@ -145,7 +152,10 @@ class CompiledScan:
 
         def call(state: Any, x: Any) -> tuple[list[Tensor], Any]:
             with reopened(level):
-                found = [collected(t, level, self.what) for t in self._step(inside([*state, *x]))]
+                found = [
+                    collected(t, level, self.what)
+                    for t in self.piece.function(inside([*state, *x]))
+                ]
             return found[: self.states], found[self.states :]
 
         def kinds(*arrays: Any) -> list[Any]:
@@ -331,7 +341,7 @@ class CompiledScan:
         """Return the state before each step, stacked, on tensors."""
 
         def call(state: Any, x: Any) -> tuple[list[Tensor], Any]:
-            return self.call(self.form(state), self.x_form(x))[0], list(state)
+            return self.piece.function([*state, *x])[: self.states], list(state)
 
         loop = CompiledScan(self.control, call, list, list, self.checkpoint, self.what)
         return loop(self.first, self.parts, self.count, self.reverse)[1].leaves
@@ -386,7 +396,7 @@ class CompiledCond:
         self.rebuild = rebuild
         self.forms: list[Any] = [None, None]
         self.dtypes: list[Any] | None = None
-        self.pieces = [Piece(self._branch(k, f)) for k, f in enumerate(functions)]
+        self.pieces = [Piece(self._branch(k, f), [f]) for k, f in enumerate(functions)]
 
     def _branch(self, which: int, function: Callable[..., Any]) -> Any:
         def call(given: list[Tensor]) -> list[Tensor]:
@@ -511,13 +521,14 @@ def compiled_while(
     control: Any,
     condition: Callable[[Any], Any],
     moved: Callable[[Any], list[Tensor]],
+    body: Callable[[Any], Any],
     form: Rebuild,
     first: list[Tensor],
     what: str,
 ) -> list[Tensor]:
     """Return the state after a compiled loop of unknown length."""
     first = _on(control, first)
-    piece = Piece(lambda given: _on(control, moved(form(given))))
+    piece = Piece(lambda given: _on(control, moved(form(given))), [body])
     control.shapes(lambda *arrays: piece.probe(arrays), *control.specimens(_raws(first)))
     asked = Piece(lambda given: [as_tensor(condition(form(given)), f"{what}: the condition")])
     raws = control.while_loop(lambda s: asked.values(s)[0], piece.values, _raws(first))

@@ -8,12 +8,12 @@ one compiled program and the arguments of another.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 import inspect
 import types
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -320,18 +320,11 @@ class Program:
         """Return the arrays of the results, and the values that variables are assigned."""
         count = len(tensors) - len(self.variables)
         args, kwargs = self.form.arguments(tensors[:count])
-        before = [(v._leaf, v._value) for v in self.variables]
         states = [g.bit_generator.state for g in self.generators]
         known = self.known = Known()
-        try:
-            for variable, tensor in zip(self.variables, tensors[count:], strict=True):
-                variable._leaf = tensor._node or variable._leaf
-                variable._value = wrap(tensor._raw, variable._leaf)
+        with self._bound(tensors):
             leaves, known.rebuild = flatten(self.owner.fun(*args, **kwargs))
             values = [v._value._raw for v in self.variables]
-        finally:
-            for variable, (own, value) in zip(self.variables, before, strict=True):
-                variable._leaf, variable._value = own, value
         pairs = zip(self.generators, states, strict=True)
         for generator, state in [(g, s) for g, s in pairs if g.bit_generator.state != s]:
             generator.bit_generator.state = state
@@ -348,6 +341,23 @@ class Program:
         asarray = self.control.asarray
         arrays = [t if type(t._raw) is Batched else wrap(asarray(t._raw), t._node) for t in found]
         return arrays + [wrap(asarray(values[k])) for k in known.assigned]
+
+    @contextlib.contextmanager
+    def _bound(self, tensors: Sequence[Tensor]) -> Iterator[None]:
+        """Return a context in which variables have the values, and nodes, of the last tensors.
+
+        Rules need it too: those of checkpoints and loops run parts of the function again.
+        """
+        before = [(v._leaf, v._value) for v in self.variables]
+        try:
+            own = tensors[len(tensors) - len(self.variables) :]
+            for variable, tensor in zip(self.variables, own, strict=True):
+                variable._leaf = tensor._node or variable._leaf
+                variable._value = wrap(tensor._raw, variable._leaf)
+            yield
+        finally:
+            for variable, (leaf, value) in zip(self.variables, before, strict=True):
+                variable._leaf, variable._value = leaf, value
 
     def _traced(self, function: Function, *given: Any) -> Any:
         """Return what a function returns while a program is being compiled."""
@@ -405,7 +415,8 @@ class Program:
             known, width = self.known, len(inner.results)
             known.live = inner.live
             weights = control.specimens([inner.results[k]._raw for k in inner.live])
-            pull, read = control.hoisted(lambda *w: inner.pull(w), *weights)
+            with self._bound(inner.given):
+                pull, read = control.hoisted(lambda *w: inner.pull(w), *weights)
             varying = [value for value in read if control.is_traced(value)]
             order = {id(value): k for k, value in enumerate(varying)}
             known.sources = [(id(v) in order, order.get(id(v), v)) for v in read]
@@ -456,7 +467,7 @@ class Program:
         dtypes = [r.dtype for r in raws if self.control.is_array(r)]
         if not dtypes or any(d.itemsize > (8 if d.kind == "c" else 4) for d in dtypes):
             return self.control.wide()
-        return nullcontext()
+        return contextlib.nullcontext()
 
     def _finished(self, known: Known, found: Sequence[Any], raws: list[Any], kind: str) -> Any:
         """Return the results in their nest, having assigned to variables."""
@@ -527,13 +538,15 @@ class Program:
         tensors = [as_tensor(v, self.owner.name) for v in given]
         inner = Inner(Piece(self.flat), tensors, True, moving)
         known = dict(zip(places, weights, strict=True))
-        return inner.pull([known.get(k) for k in inner.live])
+        with self._bound(inner.given):
+            return inner.pull([known.get(k) for k in inner.live])
 
     def _along(self, given: list[Any], tangents: list[Any], moving: tuple[int, ...]) -> Any:
         """Return which results have tangents, and these."""
         tensors = [as_tensor(v, self.owner.name) for v in given]
         inner = Inner(Piece(self.flat), tensors, True, moving)
-        return tuple(inner.live), inner.push(tangents)
+        with self._bound(inner.given):
+            return tuple(inner.live), inner.push(tangents)
 
     def _of_examples(self, level: Any, given: list[Any]) -> tuple[Known, list[Tensor]]:
         """Return the results for all examples of a vmap, from one program."""

@@ -89,7 +89,7 @@ def scan(
         return _next(step(state, x), form(first), what)
 
     if control is not None:
-        found = CompiledScan(control, call, form, x_form, checkpoint, what)
+        found = CompiledScan(control, call, form, x_form, checkpoint, what, [step])
         last, ys = found(first, parts, count, reverse)
     else:
         loop = _Loop(call, form, x_form, parts, count, reverse, what)
@@ -193,13 +193,16 @@ def while_loop(
             f"{what}: inside of vmap examples differ in the number of steps; write max_steps=n"
         )
     elif max_steps is None:
-        state = compiled_while(control, condition, moved, form, first, what)
+        state = compiled_while(control, condition, moved, body, form, first, what)
     else:
 
-        def bounded(state: Any, _: Any) -> tuple[Any, None]:
-            return cond(condition(state), lambda s: form(moved(s)), lambda s: s, state), None
+        def bounded(state: Any, _: Any) -> tuple[list[Tensor], None]:
+            found = cond(condition(state), lambda s: form(moved(s)), lambda s: s, state)
+            return flatten(found)[0], None
 
-        state = flatten(scan(bounded, form(first), length=max_steps)[0])[0]
+        reads = [condition, body]
+        loop = CompiledScan(control, bounded, form, _nothing, False, what, reads)
+        state = loop(first, [], _count([], max_steps, what), False)[0]
     return form([like_given(t, like) for t in state])
 
 
@@ -333,6 +336,7 @@ class _Loop:
     ) -> None:
         self.call, self.form, self.x_form, self.what = call, form, x_form, what
         self.parts, self.count, self.reverse = parts, count, reverse
+        self.before = now()
         self.x_of = steps_of(parts, what)[1] if parts else _nothing
 
     def _x(self, step: int) -> Any:
@@ -352,7 +356,7 @@ class _Loop:
         """Return the last state and what all steps returned, with one node."""
         if not self.count:
             return self._no_steps(state)
-        tapes, before = active.get(), now()
+        tapes, before = active.get(), self.before
         last, ys = self.run(state, 0, self.count)
         leaves = [*last, *ys.leaves]
         live = [k for k, v in enumerate(leaves) if is_new(v, before, tapes)]

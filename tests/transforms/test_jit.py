@@ -190,24 +190,33 @@ def test_constants_of_numpy_meet_what_is_compiled():
 # -- state ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("optimiser", [wg.optim.SGD, wg.optim.Adam])
+@pytest.mark.parametrize(
+    "optimiser",
+    [
+        wg.optim.SGD(0.05),
+        wg.optim.SGD(0.05, momentum=0.9, dampening=0.5),
+        wg.optim.Adam(0.05),
+        wg.optim.AdamW(0.05, amsgrad=True),
+        wg.optim.RMSprop(0.05),
+        wg.optim.Adagrad(0.05),
+    ],
+    ids=lambda o: type(o).__name__,
+)
 def test_a_whole_training_step(optimiser):
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(8, 3)), rng.normal(size=8)
 
     def train(form):
-        chosen = optimiser(learning_rate=0.05)
-
         def step(params, state, x, y):
             def loss(p):
                 return wg.mean((x @ p["w"] + p["b"] - y) ** 2)
 
             value, gradient = wg.value_and_grad(loss)(params)
-            return value, *chosen.step(params, gradient, state)
+            return value, *optimiser.step(params, gradient, state)
 
         call, losses = form(step), []
         params = {"w": np.zeros(3), "b": np.zeros(())}
-        state = chosen.init(params)
+        state = optimiser.init(params)
         for _ in range(4):
             value, params, state = call(params, state, x, y)
             losses.append(value)

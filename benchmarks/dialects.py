@@ -65,6 +65,27 @@ def _pixel(module: str, **sizes: Any) -> Run:
     return elements.torch_element(elements.convolutions, elements.images, module, **sizes)
 
 
+def _lstm(module: str, layers: int, width: int, batch: int, steps: int) -> Run:
+    torch = peers.load(module)
+    rng = np.random.default_rng(0)
+    layer = torch.nn.LSTM(width, width, layers)
+    with torch.no_grad():
+        for p in layer.parameters():
+            values = rng.uniform(-1, 1, tuple(p.shape)) / np.sqrt(width)
+            p.copy_(torch.tensor(values.astype(np.float32)))
+    x = torch.tensor(rng.standard_normal((steps, batch, width)).astype(np.float32))
+    x.requires_grad_(True)
+
+    def run() -> Any:
+        x.grad = None
+        layer.zero_grad()
+        y, (h, c) = layer(x)
+        (y.sum() + c.sum()).backward()
+        return y.detach(), h.detach(), x.grad, [p.grad for p in layer.parameters()]
+
+    return run
+
+
 def _imports(library: str) -> dict[str, Build]:
     return {
         "wengert": importing.importer(f"wengert.{library}"),
@@ -135,6 +156,15 @@ CASES = [
         sizes={"size": 256, "channels": 16, "layers": 6},
         small={"size": 12, "channels": 2, "layers": 2},
         tolerance=1e-6,
+    ),
+    Case(
+        name="torch-lstm",
+        about="two LSTM layers of 256, batch 32, 100 steps, forward and backward",
+        competitors=competitors_of("torch", _lstm),
+        must={"torch": 1.5},
+        sizes={"layers": 2, "width": 256, "batch": 32, "steps": 100},
+        small={"layers": 2, "width": 5, "batch": 3, "steps": 4},
+        tolerance=1e-3,
     ),
     Case(
         name="torch-import",

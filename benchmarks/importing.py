@@ -1,10 +1,11 @@
-"""How long an import takes in a fresh interpreter."""
+"""How long an import, or the start of a program, takes in a fresh interpreter."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterable
 
 from benchmarks import peers
@@ -15,12 +16,26 @@ _TIMED = (
 )
 
 
-def _seconds(library: str) -> float:
-    command = [sys.executable, "-c", _TIMED.format(library=library)]
+def _output(*arguments: str) -> str:
     # An installed package has its bytecode beside it; a checkout has it from the first import on.
     env = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=env)
-    return float(done.stdout.split()[-1])
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True, env=env).stdout
+
+
+def _seconds(library: str) -> float:
+    return float(_output("-c", _TIMED.format(library=library)).split()[-1])
+
+
+def _program(*arguments: str) -> Callable[..., Run]:
+    """Return a build function of a program's start and end."""
+
+    def run() -> float:
+        start = time.perf_counter()
+        _output(*arguments)
+        return time.perf_counter() - start
+
+    return lambda: run
 
 
 def importer(library: str) -> Callable[..., Run]:
@@ -44,5 +59,18 @@ CASES = [
         must={"numpy": 0.08},
         difference=True,
         samplers=in_processes,
-    )
+    ),
+    Case(
+        name="run",
+        about="wengert run of a program that imports torch; limits are on seconds over Python's "
+        "own start and end",
+        competitors={
+            "wengert": _program("-m", "wengert", "run", "-c", "import torch"),
+            "python": _program("-c", "pass"),
+        },
+        must={"python": 0.35},
+        difference=True,
+        verdict="minimum",
+        samplers=in_processes,
+    ),
 ]

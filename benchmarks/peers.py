@@ -49,7 +49,8 @@ def library_of(competitor: str) -> str:
 
 def is_installed(competitor: str) -> bool:
     """Whether a competitor's library can be imported, without importing it."""
-    return importlib.util.find_spec(library_of(competitor)) is not None
+    library = library_of(competitor)
+    return library == "python" or importlib.util.find_spec(library) is not None
 
 
 @functools.cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))  # benchmarks/ is no part of the installed package
 
-from benchmarks import chains, elementwise, harness, memory, peers, report  # noqa: E402
+from benchmarks import chains, cluster, elementwise, harness, memory, peers, report  # noqa: E402
 from benchmarks.cases import CASES  # noqa: E402
 from benchmarks.frameworks import inputs  # noqa: E402
 from benchmarks.harness import Case, Effort, Outcome  # noqa: E402
@@ -100,6 +101,14 @@ def test_competitors_that_disagree_are_not_timed():
     case = Case("fake", "", {**case.competitors, "numpy": constant(1.01)}, {})
     with pytest.raises(AssertionError, match="numpy and wengert compute different numbers"):
         harness.measure(case, EFFORT)
+
+
+def test_the_cluster_has_the_gradient_of_one_machine(capsys):
+    pytest.importorskip("distributed")
+    cluster.run(rows=6000, columns=3, workers=2, steps=1)  # too small to judge the time
+    shown = capsys.readouterr().out
+    errors = re.findall(r"error: (\S+); with a worker killed: (\S+),", shown)[0]
+    assert max(map(float, errors)) <= cluster.TOLERANCE
 
 
 def test_work_divides_the_time():

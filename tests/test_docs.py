@@ -225,6 +225,7 @@ def public(thing: object) -> list[str]:
         ("random.", wg.random.__all__),
         ("optim.", wg.optim.__all__),
         ("sparse.", wg.sparse.__all__),
+        ("dask.", wg.dask.__all__),
         ("x.", public(wg.Tensor)),
         ("s.", public(type(wg.ones(1).at[0]))),
         ("v.", public(wg.Variable)),
@@ -244,7 +245,8 @@ def test_reference_signatures_are_the_real_ones() -> None:
     for cell, _ in reference_rows():
         for span in re.findall(r"`(.*?)`", cell):
             match = re.fullmatch(
-                r"(?:wg\.)?((?:linalg|fft|special|nn|random|optim|sparse)\.)?(\w+)\((.*)\)", span
+                r"(?:wg\.)?((?:linalg|fft|special|nn|random|optim|sparse|dask)\.)?(\w+)\((.*)\)",
+                span,
             )
             if match is None or not (span.startswith("wg.") or match[1]):
                 continue

@@ -19,7 +19,7 @@ import pytest
 import wengert as wg
 from tests import printed
 
-NAMESPACES = ["", ".fft", ".linalg", ".nn", ".optim", ".random", ".sparse", ".special"]
+NAMESPACES = ["", ".dask", ".fft", ".linalg", ".nn", ".optim", ".random", ".sparse", ".special"]
 #: What cannot run where tests do: it needs IPOPT.
 WITHOUT_EXAMPLE = ["wg.optim.minimize_ipopt"]
 PAIR = re.compile(r"`([^`]*\bwg\.[^`]*)` is\s+`([^`]+)`")

@@ -258,7 +258,10 @@ def test_late_imports_do_not_grow():
 
 # -- importing --------------------------------------------------------------------------------
 
-HEAVY = ["scipy", "jax", "torch", "tensorflow", "cupy", "dask", "array_api_compat", "optree"]
+HEAVY = [
+    "scipy", "jax", "torch", "tensorflow", "cupy", "dask", "distributed", "tqdm",
+    "array_api_compat", "optree",
+]  # fmt: skip
 
 
 def test_import_is_light():
@@ -279,9 +282,9 @@ def test_a_gradient_of_numpy_arrays_is_light():
 
 def imported(name):
     """Return a module; the test is skipped if it is for a library that is not here."""
-    table = re.fullmatch(r"wengert\.backends\.(torch|cupy|dask)_\w+", name)
+    table = re.fullmatch(r"wengert\.(?:backends\.(torch|cupy|dask)_\w+|(dask))", name)
     if table:
-        pytest.importorskip(table[1])
+        pytest.importorskip(table[1] or table[2])
     return importlib.import_module(name)
 
 

@@ -98,8 +98,8 @@ __all__ += sorted(_public.keys() - {*__all__})
 
 #: Modules that are imported when they are first used.
 _LATE = (
-    "autograd", "fft", "linalg", "nn", "optim", "random", "sparse", "special", "tensorflow",
-    "torch",
+    "autograd", "dask", "fft", "linalg", "nn", "optim", "random", "sparse", "special",
+    "tensorflow", "torch",
 )  # fmt: skip
 
 #: Dtypes of `ml_dtypes`, which is imported when one of them is first used.
@@ -109,6 +109,7 @@ if _TYPE_CHECKING:
     from numpy import dtype as _dtype
 
     from wengert import autograd as autograd
+    from wengert import dask as dask
     from wengert import fft, linalg, nn, optim, random, sparse, special
     from wengert import tensorflow as tensorflow
     from wengert import torch as torch

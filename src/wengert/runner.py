@@ -14,6 +14,7 @@ from typing import Any
 
 from wengert.dialects import facade
 from wengert.dialects.tensorflow.keras import bridge
+from wengert.errors import is_between
 
 #: What a program imports, and what it gets.
 ANSWERS = {
@@ -56,8 +57,9 @@ def running() -> Iterator[None]:
     """Return a context in which `import tensorflow` and the like import Wengert's dialects.
 
     A package that is written for one of these libraries and is first imported here computes with
-    Wengert, also after the end of the context. Python processes that are started in it answer for
-    the same names.
+    Wengert, also after the end of the context, unless it imports the library only when it is called
+    (as einops does at its first call); call it here too. Python processes that are started in the
+    context answer for the same names.
 
     Examples
     --------
@@ -173,6 +175,7 @@ def _guarded(
             program(main)
         except Exception as error:
             trace = _from_the_program(error)
+            _forget_what_was_translated(error)
             sys.excepthook(type(error), error.with_traceback(trace), trace)
             return 1
         finally:
@@ -197,6 +200,23 @@ def _from_the_program(error: Exception) -> types.TracebackType | None:
         if last is not None:
             last.tb_next = None
     return trace
+
+
+def _forget_what_was_translated(error: BaseException | None) -> None:
+    """Hide errors on the way to an error that are no lines of the program's: it comes first."""
+    while error is not None:
+        before = error.__cause__ or error.__context__
+        if before is not None and all(map(is_between, _frames(before))):
+            error.__cause__ = None  # which hides the context too
+            return
+        error = before
+
+
+def _frames(error: BaseException) -> Iterator[types.FrameType]:
+    trace = error.__traceback__
+    while trace is not None:
+        yield trace.tb_frame
+        trace = trace.tb_next
 
 
 def _is_between(trace: types.TracebackType) -> bool:

@@ -147,6 +147,25 @@ def test_errors_point_into_the_program(run: Any) -> None:
     assert "line 6" in err and "line 4" in err and err.endswith("KeyError: 'k'\n")
 
 
+def test_errors_begin_with_the_program(run: Any) -> None:
+    """What Wengert caught of NumPy's errors on the way to its own is not shown before them."""
+    code = "import torch\n\ndef f(x):\n    return x @ torch.ones(3, 3)\n\nf(torch.ones(2, 2))\n"
+    status, _, err = run(code)
+    assert status == 1 and "During handling" not in err
+    assert 'script.py", line 6' in err.splitlines()[1]
+    assert err.splitlines()[-1].startswith("RuntimeError: 2x2 and 3x3 have no product")
+
+
+def test_errors_on_the_way_that_the_program_raised_are_shown(run: Any) -> None:
+    code = (
+        "import torch\ntry:\n    torch.ones(2) @ torch.ones(3)\n"
+        "except RuntimeError as error:\n    raise ValueError('second') from error\n"
+    )
+    status, _, err = run(code)
+    assert status == 1 and err.endswith("ValueError: second\n")
+    assert "direct cause" in err and "2 and 3 have no product" in err and "aligned" not in err
+
+
 def test_errors_of_syntax_point_into_the_program(run: Any) -> None:
     status, _, err = run("x = (1,\n")
     assert status == 1

@@ -10,30 +10,10 @@ import numpy as np
 import pytest
 
 import wengert as wg
+from tests.ops.exemptions import JAX
 from tests.ops.op_cases import CASES, Case, assert_near, inexact, leaves, weights_like
 from wengert import backends
 
-#: Operations that JAX has no function for, so that they cannot be compiled.
-NOT_COMPILED = {
-    name: reason
-    for reason, names in {
-        "a special function, or one that its derivative needs, that JAX does not have": """
-            special.i1 special.i1e special.j0 special.j1 special.y0 special.y1 special.k0 special.k1
-            special.k0e special.k1e special.iv special.ive special.jv special.yn special.airy_ai
-            special.airy_ai_derivative special.fresnel_sin special.fresnel_cos
-            special.gammainc_derivative special.gammainc special.gammaincc special.gammaincinv
-            special.betainc_derivative special.betainc special.zeta_derivative special.zeta
-        """,
-        "quantiles that JAX does not have": """
-            random.truncated_normal_sample random.log_gamma_sample
-        """,
-        "an algorithm of SciPy's by Schur's form, which JAX does not have on a GPU": """
-            linalg.logm linalg.sqrtm
-        """,
-        "JAX has it to eight digits only": "linalg.expm",
-    }.items()
-    for name in names.split()
-}
 FIRST = [case for case in CASES if case.number == 0]
 
 
@@ -61,7 +41,7 @@ def compiled(case: Case) -> tuple[list[Any], list[Any]]:
     return jax.jit(program)(*given), program(arrays, weights)
 
 
-@pytest.mark.parametrize("case", [c for c in FIRST if c.name not in NOT_COMPILED], ids=str)
+@pytest.mark.parametrize("case", [c for c in FIRST if c.name not in JAX], ids=str)
 def test_compiles(case: Case) -> None:
     got, expected = compiled(case)
     for mine, theirs in zip(got, expected, strict=True):
@@ -70,14 +50,14 @@ def test_compiles(case: Case) -> None:
         assert_near(np.asarray(mine), theirs, rtol=1e-8 * case.entry.rounding)
 
 
-@pytest.mark.parametrize("case", [c for c in FIRST if c.name in NOT_COMPILED], ids=str)
+@pytest.mark.parametrize("case", [c for c in FIRST if c.name in JAX], ids=str)
 def test_what_is_not_compiled_says_so(case: Case) -> None:
     with pytest.raises(wg.BackendError, match="needed in host memory"):
         compiled(case)
 
 
 def test_all_exempt_operations_exist() -> None:
-    assert {case.name for case in FIRST} >= NOT_COMPILED.keys()
+    assert {case.name for case in FIRST} >= JAX.keys()
 
 
 def test_indices_and_labels_may_be_arguments() -> None:

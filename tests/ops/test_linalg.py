@@ -19,7 +19,7 @@ import wengert as wg
 from tests.ops.matrices import adjoint, grad, la, normal, positive
 from tests.ops.op_cases import assert_near, check_on_strict, on_strict, second, vjp, weights_like
 from wengert.backends import numpy_linalg
-from wengert.ops.linalg import products, unguarded
+from wengert.ops.linalg import unguarded
 
 EYE = np.eye(3)
 
@@ -581,13 +581,3 @@ def test_factors_of_matrices_that_are_not_positive_definite_are_nan() -> None:
     np.testing.assert_array_equal(np.isnan(found[1].numpy()), np.tri(3, dtype=bool))
     gradient = grad(lambda x: wg.sum(unguarded.cholesky_or_nan(x)[0]), np.stack([S, -S]))
     assert_near(gradient[0], grad(lambda x: wg.sum(wg.linalg.cholesky(x)), S))
-
-
-def test_matrices_of_three_diagonals() -> None:
-    above, main, below = (wg.asarray(normal(2, 4)) for _ in range(3))
-    matrices = products.tridiagonal(above, main, below)
-    for k in range(2):
-        lines = [np.diag(above[k, :-1], 1), np.diag(main[k]), np.diag(below[k, 1:], -1)]
-        np.testing.assert_array_equal(matrices[k], sum(lines))
-    x = wg.asarray(normal(2, 4, 3))
-    assert_near(products.tridiagonal_matmul(above, main, below, x), wg.matmul(matrices, x))

@@ -13,6 +13,7 @@ import pytest
 import scipy.special
 
 import wengert as wg
+from tests.ops.exemptions import TORCH
 from tests.ops.op_cases import (
     CASES,
     Case,
@@ -29,29 +30,6 @@ from wengert.extend import REGISTRY
 torch: Any = pytest.importorskip("torch")
 pytestmark = pytest.mark.peers
 
-_NO_SCHUR = "PyTorch has no Schur decomposition"
-_LACKS = "PyTorch lacks the function, and no short formula gives it to rounding"
-_SCIPY = "a quantile of SciPy's that PyTorch lacks"
-#: Operations that need the host for what lies on a device, and why.
-ON_HOST = {
-    "linalg.logm": _NO_SCHUR,
-    "linalg.solve_sylvester": _NO_SCHUR,
-    "linalg.sqrtm": _NO_SCHUR,
-    "random.log_gamma_sample": _SCIPY,
-    "random.truncated_normal_sample": _SCIPY,
-    "special.airy_ai": "PyTorch has it off by up to 2e-4",
-    "special.airy_ai_derivative": _LACKS,
-    "special.betainc": _LACKS,
-    "special.betainc_derivative": _LACKS,
-    "special.exp1": _LACKS,
-    "special.expi": _LACKS,
-    "special.fresnel_cos": _LACKS,
-    "special.fresnel_sin": _LACKS,
-    "special.gammaincinv": _SCIPY,
-    "special.jv": _LACKS,
-    "special.spence": _LACKS,
-    "special.yn": _LACKS,
-}
 #: How exact PyTorch's special functions are, where that is less than rounding.
 LESS_EXACT: dict[str, float] = {}
 #: Far beyond the samples, where formulas change over: functions, and the ends of a grid.
@@ -143,7 +121,7 @@ def check_on_meta(case: Case) -> None:
                 assert tuple(mine.shape) == tuple(theirs.shape)
 
 
-STAYING = [case for case in CASES if case.name not in ON_HOST]
+STAYING = [case for case in CASES if case.name not in TORCH]
 
 
 @pytest.mark.parametrize("case", STAYING, ids=ids(STAYING))
@@ -151,7 +129,7 @@ def test_no_value_is_read_on_a_device(case: Case) -> None:
     check_on_meta(case)
 
 
-@pytest.mark.parametrize("name", ON_HOST)
+@pytest.mark.parametrize("name", TORCH)
 def test_what_needs_the_host_says_so(name: str) -> None:
     with pytest.raises(BackendError, match="allow_host_fallback"):
         for case in CASES:
@@ -160,8 +138,8 @@ def test_what_needs_the_host_says_so(name: str) -> None:
 
 
 def test_few_operations_need_the_host() -> None:
-    assert set(ON_HOST) <= set(REGISTRY)
-    assert len(ON_HOST) <= 0.05 * len(REGISTRY)
+    assert set(TORCH) <= set(REGISTRY)
+    assert len(TORCH) <= 0.05 * len(REGISTRY)
 
 
 def test_a_tensor_that_pytorch_records_is_refused() -> None:
@@ -203,17 +181,15 @@ def test_narrow_floats_are_rounded_once(name: str, dtype: Any) -> None:
 def test_products_of_narrow_floats_are_computed_as_such(monkeypatch: Any) -> None:
     seen: list[Any] = []
     raw = [torch.ones(2, 3, dtype=torch.bfloat16), torch.ones(3, 2, dtype=torch.bfloat16)]
-    xp = backends.namespace_of(raw[0])
-    matmul = xp.matmul
-    monkeypatch.setattr(xp, "matmul", lambda a, b: (seen.append(a.dtype), matmul(a, b))[1])
+    matmul = torch.matmul
+    monkeypatch.setattr(torch, "matmul", lambda a, b: (seen.append(a.dtype), matmul(a, b))[1])
     a, b = map(wg.asarray, raw)
     with wg.GradientTape() as tape:
         tape.watch([a, b])
         y = wg.matmul(a, b)
     gradients = tape.gradient(y, [a, b])
     assert {t.data.dtype for t in (y, *gradients)} == {torch.bfloat16}
-    assert seen
-    assert set(seen) == {torch.bfloat16}
+    assert seen == [torch.bfloat16] * 3
 
 
 def test_a_narrow_array_beside_a_wide_one_is_widened() -> None:

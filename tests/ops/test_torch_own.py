@@ -271,6 +271,55 @@ def test_of_many_examples(f: Callable[..., Any]) -> None:
     np.testing.assert_allclose(narrow._raw.to(torch.float64).numpy(), expected.numpy(), atol=0.3)
 
 
+@pytest.mark.parametrize("f", [
+    lambda x: nn.layer_norm(x, x[0], x[1]),
+    lambda x: nn.linear(x, x.T, x[:, 0]),
+    lambda x: nn.gelu(x) @ nn.relu(x).T,
+    lambda x: nn.softmax(x),
+    lambda x: nn.scaled_dot_product_attention(x, x, x),
+    lambda x: nn.batch_norm(x, training=True)[0],
+    lambda x: nn.conv1d(x[None], wg.reshape(x, (4, 4, 1)))[0],
+    lambda x: wg.mean(x, axis=0, keepdims=True) * wg.tanh(x),
+])  # fmt: skip
+def test_of_single_elements(f: Callable[..., Any]) -> None:
+    def derivatives_of(array: Any) -> list[Any]:
+        x = wg.asarray(array)
+        with wg.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            z = f(x)
+        asked = (z.at[1, 2], x), (z, x.at[2]), (z.at[0], x.at[:, 1])
+        cost = tape.cost(z.at[1, 2], x)
+        assert 0 < cost.structured.multiply_adds <= cost.dense.multiply_adds
+        return [tape.gradient(*pair) for pair in asked]
+
+    got, expected = derivatives_of(numbers(4, 4)), derivatives_of(numbers(4, 4).numpy())
+    for mine, numpys in zip(got, expected, strict=True):
+        np.testing.assert_allclose(mine.numpy(), numpys.numpy(), atol=1e-12)
+
+
+@pytest.mark.parametrize("keys", [
+    (slice(0, 2), slice(2, 4)),
+    (slice(2, 4), slice(0, 2)),
+    (3, 2, 1, 0),
+    (slice(0, 3), slice(1, 4)),
+    ((slice(None), slice(0, 2)), (slice(None), slice(2, 3))),
+    ((slice(0, 2), 0), (slice(2, 4), 1)),
+    (slice(0, 4, 2), slice(1, 4, 2)),
+], ids=str)  # fmt: skip
+def test_parts_are_put_together(keys: Any) -> None:
+    def f(x: Any) -> Any:
+        total = wg.sum(x[keys[0]] ** 2)
+        for i, key in enumerate(keys[1:], 2):
+            total = total + wg.sum(wg.sin(i * x[key]))
+        return total
+
+    x = numbers(4, 5)
+    got, expected = (wg.hessian(f)(wg.asarray(a)) for a in (x, x.numpy()))
+    np.testing.assert_allclose(got.numpy(), expected.numpy(), atol=1e-12)
+    (first,), (usual,) = (gradient(f, wg.asarray(a)) for a in (x, x.numpy()))
+    np.testing.assert_allclose(first.numpy(), usual.numpy(), atol=1e-12)
+
+
 def test_an_infinite_cotangent_stays_with_the_largest() -> None:
     x = wg.asarray(torch.tensor([[[1.0, 2.0, 3.0, 3.0]]]))
     with wg.GradientTape() as tape:

@@ -28,10 +28,3 @@ def test_values(name: str) -> None:
     formula, expected = CASES[name]
     found = [formula(step) for step in range(len(expected))]
     assert found == pytest.approx(expected, abs=1e-15)
-
-
-def test_triangle() -> None:
-    """It rises for 1 of 4 steps and falls for 3, and counts its periods."""
-    found = [rates.triangle(step, 4, 0.25) for step in range(6)]
-    assert [number for number, _ in found] == [1, 1, 1, 1, 2, 2]
-    assert [height for _, height in found] == pytest.approx([0, 1, 2 / 3, 1 / 3, 0, 1])

@@ -21,6 +21,13 @@ from wengert.engine.node import active
 from wengert.transforms.traced import compiling
 
 
+@pytest.fixture(autouse=True)
+def numbers_of_32_bits():
+    """Set JAX to what it is set to at first, whatever other tests have done."""
+    with jax.enable_x64(False):
+        yield
+
+
 def squares(x, y=1.0):
     return wg.sum(wg.sin(x) ** 2 * y)
 
@@ -348,6 +355,7 @@ def test_python_control_flow_is_named_with_its_line(function, text, form):
             assert part in message
 
 
+@pytest.mark.peers
 def test_arrays_of_pytorch_are_refused():
     torch = pytest.importorskip("torch")
     for x in (torch.ones(2), wg.asarray(torch.ones(2))):

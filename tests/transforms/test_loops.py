@@ -21,6 +21,13 @@ DIRECTION = np.random.default_rng(1).normal(size=SIZE)
 POINTS = np.stack([VECTOR, VECTOR + 0.05])
 
 
+@pytest.fixture(autouse=True)
+def numbers_of_32_bits():
+    """Set JAX to what it is set to at first, whatever other tests have done."""
+    with jax.enable_x64(False):
+        yield
+
+
 def summed(lib: Any, program: Any) -> Any:
     """Return a number that depends on all of a program's result, and not linearly."""
 
@@ -127,6 +134,7 @@ def test_the_same_program_with_loops_of_python(name):
         compare(derivatives(PLAIN, PROGRAMS[name])(VECTOR, POINTS), name)
 
 
+@pytest.mark.peers
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_loops_over_arrays_of_pytorch(name):
     torch = pytest.importorskip("torch")

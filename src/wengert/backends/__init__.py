@@ -16,11 +16,12 @@ import numpy as np
 
 from wengert.backends import numpy_kernels
 from wengert.backends.extended_dtypes import extended, finfo
-from wengert.backends.host import allow_host_fallback, is_on_host, to_host, to_numpy
+from wengert.backends.host import allow_host_fallback, has_values, is_on_host, to_host, to_numpy
 from wengert.backends.namespace import Kept, Namespace, numpy_extension
 
 __all__ = [
-    "NUMPY", "QUICK", "Kept", "Namespace", "allow_host_fallback", "extended", "finfo", "is_byte",
+    "NUMPY", "QUICK", "Kept", "Namespace", "allow_host_fallback", "extended", "finfo",
+    "has_values", "is_byte",
     "is_inexact", "is_narrow", "is_on_host", "kind_of", "loses", "namespace_of", "narrow_among",
     "plain", "promoted", "protected", "rounded", "to_host", "to_numpy",
 ]  # fmt: skip

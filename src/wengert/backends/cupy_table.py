@@ -17,8 +17,17 @@ def _special(name: str) -> Any:
     return None if name == "yn" else getattr(cupyx.scipy.special, name, None)
 
 
+def _place(array: Any, where: int) -> Any:
+    with cupy.cuda.Device(where):
+        return cupy.asarray(array)
+
+
 TABLE = Table(
-    strided_kernels.kernels(cupy, {"add": cupyx.scatter_add}),
+    {
+        **strided_kernels.kernels(cupy, {"add": cupyx.scatter_add}),
+        "location": lambda array: array.device.id,
+        "place": _place,
+    },
     {
         "nn": strided_kernels.neural(cupy).get,
         "special": _special,

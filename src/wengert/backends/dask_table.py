@@ -12,6 +12,7 @@ import dask.array
 import numpy as np
 
 from wengert.backends import numpy_kernels, numpy_special
+from wengert.backends.dask_whole import whole
 from wengert.backends.libraries import Table
 from wengert.errors import BackendError
 
@@ -40,7 +41,11 @@ def by_chunks(kernel: Callable[..., Any]) -> Callable[..., Any]:
         given = [da.asarray(a) if isinstance(a, np.ndarray) else a for a in args]
         ones = [np.ones((1,) * a.ndim, a.dtype) if isinstance(a, da.Array) else a for a in given]
         with np.errstate(all="ignore"):
-            dtype = np.asarray(kernel(*ones, **params)).dtype
+            try:
+                dtype = np.asarray(kernel(*ones, **params)).dtype
+            except ValueError:  # 1 is outside of the domain
+                large = [10_000 * a if isinstance(a, np.ndarray) else a for a in ones]
+                dtype = np.asarray(kernel(*large, **params)).dtype
         return da.map_blocks(kernel, *given, dtype=dtype, **params)
 
     return call
@@ -67,11 +72,18 @@ def index(x: Any, key: Any) -> Any:
     """Return x[key] for any key that NumPy takes, if its values are known."""
     _check_known(x, "index")
     parts = key if isinstance(key, tuple) else (key,)
-    if any(isinstance(part, da.Array) for part in parts):
+    lazy = [part for part in parts if isinstance(part, da.Array)]
+    if any(part.dtype.kind not in "iu" for part in lazy):
         raise BackendError(
             "index: the key is a dask array, whose values are not known, so neither is the shape "
             "of the result; write wg.where(mask, x, 0.0), or compute the key first"
         )
+    if lazy:
+        zeros = [np.zeros(p.shape, int) if isinstance(p, da.Array) else p for p in parts]
+        shape = np.broadcast_to(np.int8(0), x.shape)[tuple(zeros)].shape if x.size else None
+        if shape is not None:
+            return _as_one(numpy_kernels.index, shape, x.dtype, x, parts)
+        key = tuple(zeros)
     if all(p is None or p is Ellipsis or isinstance(p, (int, slice, np.integer)) for p in parts):
         return x[key]
     positions = np.arange(x.size).reshape(x.shape)[key]
@@ -139,6 +151,58 @@ def _special(name: str) -> Any:
     return None if kernel is None else by_chunks(kernel)
 
 
+def take(x: Any, indices: Any, /, *, axis: Any = None) -> Any:
+    """Return the elements of x at indices along an axis."""
+    axis = 0 if axis is None else axis % x.ndim
+    if isinstance(indices, da.Array) and x.dtype.kind == "c":  # of which Dask warns
+        return index(x, (*(slice(None),) * axis, indices))
+    return da.take(x, indices, axis=axis)
+
+
+def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
+    """Return the elements of x at indices along an axis."""
+    shape = np.broadcast_shapes(
+        *(
+            tuple(1 if i == axis % x.ndim else n for i, n in enumerate(a.shape))
+            for a in (x, indices)
+        )
+    )
+    shape = tuple(indices.shape[i] if i == axis % x.ndim else n for i, n in enumerate(shape))
+    return _as_one(np.take_along_axis, shape, x.dtype, x, indices, axis)
+
+
+def _put_by(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda x, values, key: _as_one(kernel, x.shape, x.dtype, x, values, key)
+
+
+def _extreme(name: str) -> Callable[..., Any]:
+    """Return a reduction that Dask does not have of arrays without elements."""
+
+    def reduce(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+        if 0 in x.shape:
+            found = getattr(np, name)(np.zeros(x.shape, x.dtype), axis=axis, keepdims=keepdims)
+            return da.asarray(found)
+        return getattr(da, name)(x, axis=axis, keepdims=keepdims)
+
+    return reduce
+
+
+def _fft(name: str) -> Any:
+    """Return a transform of Dask's along axes whose chunks are joined first."""
+    own = getattr(da.fft, name, None)
+    if own is None or "fft" not in name or name.endswith(("freq", "shift")):
+        return None
+
+    def transform(x: Any, n: Any = None, axis: Any = -1, norm: Any = None) -> Any:
+        return own(x.rechunk({axis % x.ndim: -1}), n=n, axis=axis, norm=norm)
+
+    def transform_several(x: Any, s: Any = None, axes: Any = None, norm: Any = None) -> Any:
+        axes = tuple(range(x.ndim)) if axes is None else tuple(axes)
+        return own(x.rechunk({a % x.ndim: -1 for a in axes}), s=s, axes=axes, norm=norm)
+
+    return transform_several if name.endswith(("n", "2")) else transform
+
+
 TABLE = Table(
     {
         "copy": lambda x: x,
@@ -148,17 +212,26 @@ TABLE = Table(
         "einsum": da.einsum,
         "embed": embed,
         "gather_flat": gather_flat,
+        "gcd": by_chunks(np.gcd),
         "index": index,
         "keep": keep,
+        "lcm": by_chunks(np.lcm),
+        "max": _extreme("max"),
+        "min": _extreme("min"),
         "pad": pad,
         "put": put,
         "put_add": put_add,
+        "put_max": _put_by(numpy_kernels.put_max),
+        "put_min": _put_by(numpy_kernels.put_min),
+        "put_multiply": _put_by(numpy_kernels.put_multiply),
         "reshape": reshape,
         "scatter": scatter,
         "scatter_flat": scatter_flat,
+        "take": take,
+        "take_along_axis": take_along_axis,
         "tril": _triangle(lower=True),
         "triu": _triangle(lower=False),
     },
-    {"special": _special},
+    {"fft": _fft, "linalg": whole("linalg"), "nn": whole("nn"), "special": _special},
     immutable=True,
 )

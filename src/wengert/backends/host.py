@@ -83,6 +83,19 @@ def is_on_host(array: Any) -> bool:
     return str(getattr(array, "device", "cpu")).lower().find("cpu") >= 0
 
 
+def has_values(array: Any) -> bool:
+    """Return whether values exist, which only need to be copied to be seen.
+
+    Arrays of a program that is being compiled, of PyTorch's device "meta" and of Dask have none.
+    """
+    library = type(array).__module__.partition(".")[0]
+    if library == "torch":
+        return bool(array.device.type != "meta")
+    if library in ("jax", "jaxlib"):
+        return not isinstance(array, sys.modules["jax"].core.Tracer)
+    return library != "dask"
+
+
 def to_host(array: Any, name: str) -> np.ndarray:
     """Return the values for a kernel of NumPy's; raise if they are elsewhere and nobody asked."""
     if is_on_host(array) or _allowed.get():

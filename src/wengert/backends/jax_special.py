@@ -130,6 +130,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "exp2": jnp.exp2,
     "exprel": exprel,
     "exprel_derivative": exprel_derivative,
+    "fresnel_cos": lambda x: jss.fresnel(x)[1],
+    "fresnel_sin": lambda x: jss.fresnel(x)[0],
     "gamma_density": gamma_density,
     "log_ndtr_derivative": log_ndtr_derivative,
     "log_expit": lambda x: -jnp.logaddexp(-x, jnp.zeros((), x.dtype)),

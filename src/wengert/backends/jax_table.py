@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 from jax import lax
 
 from wengert.backends import jax_control, jax_linalg, jax_neural, jax_special
+from wengert.backends.jax_own import OWN
 from wengert.backends.libraries import Table
 
 
@@ -60,6 +62,19 @@ def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any 
     return jnp.pad(x, pad_width, mode=mode, **options)
 
 
+def location(array: Any) -> Any:
+    """Return the device that an array was put on; None if JAX chooses, or compiles."""
+    if isinstance(array, jax.core.Tracer) or not array.committed:
+        return None
+    return array.device if isinstance(array.device, jax.Device) else None
+
+
+def place(array: Any, where: Any) -> Any:
+    """Return a constant at a location: an array with values, also while a program is compiled."""
+    with jax.ensure_compile_time_eval():
+        return jnp.asarray(array) if where is None else jax.device_put(array, where)
+
+
 TABLE = Table(
     {
         "control": jax_control,
@@ -72,7 +87,9 @@ TABLE = Table(
         "gather_flat": gather_flat,
         "index": lambda x, key: x[key],
         "keep": keep,
+        "location": location,
         "pad": pad,
+        "place": place,
         "put": lambda x, values, key: x.at[key].set(values),
         "put_add": lambda x, values, key: x.at[key].add(values),
         "put_max": lambda x, values, key: x.at[key].max(values),
@@ -88,4 +105,5 @@ TABLE = Table(
     },
     immutable=True,
     narrow=frozenset({"contraction", "linear", "position map", "zero"}),
+    own=OWN,
 )

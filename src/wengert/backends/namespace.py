@@ -83,6 +83,14 @@ class Namespace:
         """Return a Python number as a new array without axes."""
         return self.asarray(value, dtype=dtype)
 
+    def location(self, array: Any) -> Any:
+        """Return where an array is, if this namespace has arrays in several places."""
+        return None
+
+    def place(self, array: Any, where: Any) -> Any:
+        """Return a NumPy array as one of the library at a location, as a constant."""
+        return self.asarray(array)
+
     def __repr__(self) -> str:
         return f"<namespace of {self.name} arrays>"
 

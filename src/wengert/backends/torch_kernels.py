@@ -294,6 +294,7 @@ def mean(x: Any, *, axis: Any = None, keepdims: bool = False) -> Any:
 
 SHORTCUTS: dict[str, Any] = {
     "astype": lambda x, dtype: x.to(dtype),
+    "broadcast_to": lambda x, shape: torch.broadcast_to(x, shape),
     "matmul": matmul,
     "matrix_transpose": lambda x: x.mT,
     "mean": mean,

@@ -109,6 +109,10 @@ def _rows(x: Any) -> Any:
     return x if x.ndim == 2 else x.reshape(-1, x.shape[-1])
 
 
+def _matmul(x1: Any, x2: Any) -> Any:
+    return torch.matmul(x1, x2) if x1.dtype is x2.dtype else NotImplemented
+
+
 def _matmul_pull(g: Any, wanted: Any, x1: Any, x2: Any, shapes: Any) -> Any:
     """Return cotangents of factors, of one matrix for all others by one product."""
     if any(x is not None and x.dtype is not g.dtype for x in (x1, x2)):
@@ -243,7 +247,7 @@ OWN: dict[str, Own] = {
     "tanh": Own(rule=lambda g, y: _tanh_pull(g, y)),
     "sum": Own(),  # which adds up narrow floats in float32
     "mean": Own(),
-    "matmul": Own(rule=_matmul_pull),
+    "matmul": Own(_matmul, _matmul_pull),
     "nn.relu": Own(torch.relu, lambda g, y: _threshold_pull(g, y, 0)),
     "nn.silu": Own(functional.silu, lambda g, x: _silu_pull(g, x)),
     "nn.gelu": Own(

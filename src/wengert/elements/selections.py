@@ -16,7 +16,7 @@ from wengert import backends
 from wengert.engine.batching import Batched
 from wengert.engine.cotangents import Block, Region, selected
 from wengert.engine.op import LEAF
-from wengert.engine.record import SCALARS
+from wengert.engine.record import SCALARS, check_together
 from wengert.engine.tensor import Tensor, wrap
 from wengert.errors import DtypeError, ShapeError
 from wengert.ops import batching, elementwise, shapes
@@ -164,7 +164,12 @@ class Selection:
         x = self._x
         number = type(values) in SCALARS
         if not number:
+            is_array = type(values) is Tensor or backends.namespace_of(values) is not None
             values = shapes.tensor(values, "at[...]")
+            if is_array:
+                check_together("at[...]", x, values)
+            elif not backends.loses(values.dtype, x.dtype):
+                values = like(values._raw, x)
         given = np.asarray(values).dtype if number else values.dtype
         if backends.loses(given, x.dtype):
             raise DtypeError(

@@ -132,7 +132,7 @@ def is_traced(raw: Any) -> bool:
     """Whether a raw array, batched or not, stands for what a compiled program will compute."""
     while type(raw) is Batched:
         raw = raw.values._raw
-    control = backends.namespace_of(raw).control  # type: ignore[union-attr]
+    control = backends.namespace_of(raw).control
     return control is not None and control.is_traced(raw)
 
 

@@ -23,7 +23,7 @@ from wengert import backends
 from wengert.engine.batching import levels
 from wengert.engine.node import NOBODY, Node, Tokens, active, meet, next_order
 from wengert.engine.op import Op, Shapes
-from wengert.engine.record import apply, explain_shapes, finished, witnesses
+from wengert.engine.record import apply, explain_shapes, finished, lower, witnesses
 from wengert.engine.tensor import Tensor
 
 #: Classes of raw arrays, of libraries other than NumPy, for which functions are written.
@@ -71,7 +71,11 @@ def anywhere(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
             call = xp.calls.get(op)
             if call is None:
                 call = xp.calls[op] = caller(op.on(xp), Front(xp=xp))
-            return call(*args, **params)
+            try:
+                return call(*args, **params)
+            except RuntimeError:
+                lower(op, args)  # which raises if these are on two devices
+                raise
     return apply(op, args, params)
 
 
@@ -217,6 +221,8 @@ class _Source:
             failed += f"    _explain_shapes(_op, [{self.arrays}], _error)"
         parts += [f"try:\n{_indented(self.computed())}\n{failed}"]
         parts += ["if type(_y) is not _ndarray:"]
+        if front.xp is not backends.NUMPY:  # whose kernels may leave something out
+            parts += [f"    if _y is NotImplemented:\n        {self.unusual}"]
         if not op.broadcasts:
             parts += [f"    if type(_y) in (tuple, list, _Kept):\n        return {self.finish}"]
         parts += ["    _y = _asarray(_y)"]  # NumPy makes scalars of arrays without axes

@@ -80,15 +80,18 @@ def lower(op: Op, args: tuple[Any, ...]) -> tuple[Op, Any, list[Any], list[Node 
     lifted = [lift(a, op.name, share) for a in args]
     nodes = [a._node if type(a) is Tensor else None for a in lifted]
     raws = [a._raw if type(a) is Tensor else a for a in lifted]
-    xp = dtype = None
+    xp = dtype = first = None
     for raw in raws:
         if type(raw) in SCALARS:
             continue
         found = plain_namespace(raw)
         if xp is None:
-            xp = found
-        elif found is not xp:
-            xp, raws = in_one_program(op, xp, found, raws)
+            xp, first = found, raw
+        elif found is not xp and not _is_number(raw, xp):
+            if _is_number(first, found):
+                xp = found
+                continue
+            xp, raws = in_one_program(op.name, xp, found, raws)
         if dtype is None and backends.is_inexact(raw.dtype):
             dtype = raw.dtype
     if xp is None:
@@ -103,7 +106,7 @@ def lower(op: Op, args: tuple[Any, ...]) -> tuple[Op, Any, list[Any], list[Node 
     return op, xp, raws, nodes
 
 
-def in_one_program(op: Op, xp: Any, other: Any, raws: list[Any]) -> tuple[Any, list[Any]]:
+def in_one_program(name: str, xp: Any, other: Any, raws: list[Any]) -> tuple[Any, list[Any]]:
     """Return the namespace that compiles a program, and its arrays with NumPy's as constants.
 
     Elsewhere arrays of two libraries do not meet, and an error says so.
@@ -112,7 +115,7 @@ def in_one_program(op: Op, xp: Any, other: Any, raws: list[Any]) -> tuple[Any, l
     mine: Any = both.pop() if len(both) == 1 else None
     if mine is None or mine.control is None or not any(map(mine.control.is_traced, raws)):
         raise BackendError(
-            f"{op.name}: got arrays of {xp.name} and of {other.name if other else 'no library'}; "
+            f"{name}: got arrays of {xp.name} and of {other.name if other else 'no library'}; "
             "convert one first, with wg.from_dlpack or its library's own asarray"
         )
     return mine, [mine.asarray(r) if isinstance(r, np.ndarray) else r for r in raws]
@@ -123,6 +126,22 @@ def beside(tensor: Tensor, other: Tensor) -> Tensor:
     if not isinstance(tensor._raw, np.ndarray) or not is_traced(other._raw):
         return tensor
     return wrap(plain_namespace(other._raw).asarray(tensor._raw), tensor._node)
+
+
+def check_together(name: str, one: Tensor, other: Tensor) -> None:
+    """Raise unless two tensors are of one library and on one device, or of one program."""
+    mine, theirs = plain_namespace(one._raw), plain_namespace(other._raw)
+    if mine is not theirs:
+        in_one_program(name, mine, theirs, [one._raw, other._raw])
+
+
+def _is_number(raw: Any, xp: Any) -> bool:
+    """Whether an array is a number in host memory, which a library takes beside any array of its.
+
+    So are Python numbers that met arrays of a device before: see `Namespace.scalar`.
+    """
+    mine = plain_namespace(raw)
+    return not raw.shape and getattr(mine, "base", None) is xp.base and backends.is_on_host(raw)
 
 
 def for_dtypes(op: Op, raws: list[Any]) -> Op:

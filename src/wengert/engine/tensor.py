@@ -166,14 +166,18 @@ class Tensor(Operand):
     def __repr__(self) -> str:
         if hasattr(self._raw, "__wengert_namespace__"):
             return f"Tensor({self._raw!r})"
-        values = np.array2string(self.numpy(), separator=", ", prefix="Tensor(", threshold=200)
         library = backends.namespace_of(self._raw)
+        if not backends.has_values(self._raw):
+            return f"Tensor(shape={self.shape}, dtype={dtype_name(self.dtype)}, {library.name})"
+        values = np.array2string(self.numpy(), separator=", ", prefix="Tensor(", threshold=200)
         suffix = "" if library is backends.NUMPY or library is None else f", {library.name}"
         return f"Tensor({values}, dtype={dtype_name(self.dtype)}{suffix})"
 
     def __str__(self) -> str:
         if hasattr(self._raw, "__wengert_namespace__"):
             return repr(self._raw)
+        if not backends.has_values(self._raw):
+            return repr(self)
         return np.array2string(self.numpy(), separator=", ", threshold=200)
 
     def __format__(self, spec: str) -> str:

@@ -64,8 +64,7 @@ def array_like(array: Any, model: Any, dtype: Any = None) -> Any:
         return np.asarray(array, dtype)
     if xp is not None and backends.namespace_of(array) is xp:
         return array if dtype is None or array.dtype == dtype else xp.astype(array, dtype)
-    where = {} if xp.name == "jax.numpy" else {"device": model.device}  # JAX moves arrays itself
-    return xp.asarray(array, dtype=dtype, **where)
+    return xp.asarray(array, dtype=dtype)
 
 
 def like(array: Any, x: Tensor) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -9,10 +10,13 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
+from wengert.engine.batching import plain_namespace
 from wengert.engine.cotangents import Block
 from wengert.engine.tensor import Tensor
 from wengert.errors import DtypeError
+from wengert.ops import batching
 from wengert.optim.leaves import check_inexact, each_once, for_each, like, raw, tensor, traced
+from wengert.transforms.gradients import stop_gradient
 from wengert.trees import flatten
 
 
@@ -95,11 +99,13 @@ def clip_by_global_norm(gradients: Any, max_norm: float) -> tuple[Any, Any]:
 def global_norm(tree: Any) -> Any:
     """Return the Euclidean norm of all numbers in a tree together; None counts as 0.
 
-    It is a float or, while a tape records one of the leaves, a tensor:
+    It is a float or, while a tape records one of the leaves, and for arrays on a device, a tensor:
     `wg.optim.global_norm([3.0, [None, 4.0]])` is `5.0`.
     """
     leaves = [leaf for leaf in flatten(tree)[0] if leaf is not None]
     values = [each_once(leaf).values if type(leaf) is Block else leaf for leaf in leaves]
+    if _are_on_a_device(values):
+        return _norm_there(values)
     norm = math.hypot(*(_norm(raw(value)) for value in values))
     if not any(map(traced, values)):
         return norm
@@ -140,14 +146,51 @@ def _on_values(function: Callable[[Any, Any], Any], leaf: Any) -> Any:
 
 def _scaled(leaf: Any, limit: float, norm: Any) -> Any:
     """Return a leaf times limit / norm, if the norm exceeds the limit."""
-    size = norm.item() if type(norm) is Tensor else norm
-    if not limit < size < math.inf:
-        return leaf
-    factor = limit / norm
+    there = type(norm) is Tensor and not batching.is_visible(norm._raw)
+    if there:
+        xp = Tensor._namespace
+        exceeds = (norm > limit) & xp.isfinite(norm)
+        factor = xp.where(exceeds, limit / norm, xp.ones_like(norm))
+    else:
+        size = norm.item() if type(norm) is Tensor else norm
+        if not limit < size < math.inf:
+            return leaf
+        factor = limit / norm
     if type(factor) is not Tensor:
         return _on_values(lambda xp, values: values * factor, leaf)
+    if not traced(factor):
+        return _on_values(lambda xp, values: values * xp.astype(factor._raw, values.dtype), leaf)
     cast = Tensor._namespace.astype
     return _on_values(lambda xp, values: tensor(values) * cast(factor, values.dtype), leaf)
+
+
+def _are_on_a_device(values: list[Any]) -> bool:
+    """Whether all values are in one place that is not host memory."""
+    raws = [value._raw if type(value) is Tensor else raw(value) for value in values]
+    places = {plain_namespace(array) for array in raws}
+    return len(places) == 1 and not any(map(batching.is_visible, raws))
+
+
+def _norm_there(values: list[Any]) -> Tensor:
+    """Return the norm of arrays on a device, of which nothing is read.
+
+    Numbers are divided by the largest, since squares may leave the range.
+    """
+    xp = Tensor._namespace
+    sizes = []
+    for value in values:
+        check_inexact(value)
+        size = xp.abs(tensor(value))
+        sizes.append(xp.astype(size, xp.float32) if backends.is_narrow(size.dtype) else size)
+    sizes = [size for size in sizes if size.size]
+    if not sizes:
+        return tensor(values[0]).sum()
+    largest = functools.reduce(xp.maximum, [xp.max(stop_gradient(size)) for size in sizes])
+    scale = xp.where((largest > 0) & xp.isfinite(largest), largest, xp.ones_like(largest))
+    total = functools.reduce(xp.add, [xp.sum((size / scale) ** 2) for size in sizes])
+    # at 0 the derivative is 0, as that of the sum
+    plain = functools.reduce(xp.add, [xp.sum(size) for size in sizes])
+    return xp.where(total > 0, scale * xp.sqrt(total), plain)
 
 
 def _norm(array: Any) -> float:

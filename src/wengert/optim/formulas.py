@@ -23,7 +23,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert import backends
 from wengert.backends import threads
 from wengert.engine.tensor import Tensor, wrap
 from wengert.optim.leaves import is_compiled
@@ -347,33 +346,6 @@ def asgd(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
     state["eta"] = given / (1 + decay * given * step) ** options["alpha"]
     state["mu"] = 1 / max(1, step - options["t0"])
     return p
-
-
-def adafactor(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
-    """Return a step scaled by root mean squares of rows and columns. It is not recorded."""
-    g = -g if options["maximize"] else g
-    step, rate = float(state["step"]), options["lr"]
-    tiny, smallest = options["eps"]
-    tiny = float(backends.finfo(p.dtype).eps) if tiny is None else tiny
-    share = step ** options["beta2_decay"]
-    scale = max(smallest, float(_root_mean_square(p))) * min(rate, step**-0.5)
-    if options["weight_decay"] != 0:
-        p *= 1 - rate * options["weight_decay"]
-    square = g * g
-    if g.ndim > 1:
-        rows = _towards(state["row_var"], square.mean(axis=-1, keepdims=True), share)
-        columns = _towards(state["col_var"], square.mean(axis=-2, keepdims=True), share)
-        variance = rows @ columns
-        variance /= np.maximum(rows.mean(axis=-2, keepdims=True), tiny)
-    else:
-        variance = _towards(state["variance"], square, share)
-    update = g / np.sqrt(np.maximum(variance, tiny * tiny))
-    p -= scale / max(1.0, float(_root_mean_square(update)) / options["d"]) * update
-    return p
-
-
-def _root_mean_square(x: np.ndarray) -> Any:
-    return np.sqrt((x * x).sum() / x.size)
 
 
 #: The formulas that treat each element by itself, so that an array may be cut in pieces.

@@ -137,7 +137,7 @@ class IpoptProblem:
         elif self._jacobian_plan is None:
             values = self._constraint.jacobian(x).ravel()
         else:
-            values = self._jacobian_plan(self._space.as_one(x)).data
+            values = self._jacobian_plan(self._space.as_one(x), format="scipy").data
         return np.concatenate([values, self._linear.data])
 
     # -- second derivatives -----------------------------------------------------------------------
@@ -172,7 +172,7 @@ class IpoptProblem:
         self.calls["hessian"] += 1
         plan, lower, _, _ = self._lower()
         weights = np.array(lagrange[: self._nonlinear], np.float64)
-        matrix = plan(self._space.as_one(x), weights, float(obj_factor))
+        matrix = plan(self._space.as_one(x), weights, float(obj_factor), format="scipy")
         return np.asarray(matrix.data[lower], np.float64)
 
     def intermediate(self, mode: int, step: int, *more: Any) -> bool:

@@ -37,13 +37,3 @@ def half_wave(done: Any) -> Any:
 def exponential(step: Any, factor: Any, every: Any, staircase: bool = False) -> Any:
     """Return the product of factors, one for each `every` steps; smoothly, or as a staircase."""
     return pow(factor, math.floor(step / every) if staircase else step / every)
-
-
-def triangle(step: Any, period: Any, rising: Any) -> tuple[Any, Any]:
-    """Return which period a step is in, from 1 on, and its height: up from 0 to 1 and down again.
-
-    `rising` is the share of a period on which it goes up.
-    """
-    number = math.floor(1 + step / period)
-    done = 1.0 + step / period - number
-    return number, done / rising if done <= rising else (done - 1) / (rising - 1)

@@ -219,13 +219,13 @@ class Planned:
         from wengert.transforms.sparse.plans import PatternError
 
         try:
-            return self.plan(*args)
+            return self.plan(*args, format="scipy")
         except PatternError:
             self.plan = self.make(*args)
         # A plan holds where it was made, so the comparison could only fail by rounding.
         self.plan._check = False
         try:
-            return self.plan(*args)
+            return self.plan(*args, format="scipy")
         finally:
             self.plan._check = True
 

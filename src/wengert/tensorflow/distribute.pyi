@@ -19,7 +19,6 @@ from wengert.dialects.tensorflow.keras.names import MirroredStrategy as Mirrored
 class MultiWorkerMirroredStrategy:
     def __init__(self, *args: Any, **kwargs: Any) -> None: ...
     ...
-from wengert.dialects.tensorflow.keras.names import OneDeviceStrategy as OneDeviceStrategy
 from wengert.dialects.tensorflow.keras.names import ReduceOp as ReduceOp
 from wengert.dialects.tensorflow.keras.names import ReplicaContext as ReplicaContext
 from wengert.dialects.tensorflow.keras.names import Strategy as Strategy

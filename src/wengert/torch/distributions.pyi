@@ -6,5 +6,3 @@ from wengert.dialects.torch.tensors import Tensor as _Tensor
 from wengert.torch import Tensor as Tensor
 
 from wengert.dialects.torch.distributions import Categorical as Categorical
-from wengert.dialects.torch.distributions import Distribution as Distribution
-from wengert.dialects.torch.distributions import Normal as Normal

@@ -5,171 +5,109 @@ from typing import Any
 from wengert.dialects.torch.tensors import Tensor as _Tensor
 from wengert.torch import Tensor as Tensor
 
-from wengert.dialects.torch.return_types import Results as _Results
-class _lu_with_info(_Results):
-    LU: Any
-    info: Any
-    pivots: Any
-    ...
-from wengert.dialects.torch.return_types import Results as _Results
-class aminmax(_Results):
-    max: Any
-    min: Any
-    ...
-from wengert.dialects.torch.return_types import Results as _Results
-class cummax(_Results):
+class cummax:
     indices: Any
     values: Any
     ...
-from wengert.dialects.torch.return_types import Results as _Results
-class cummin(_Results):
+class cummin:
     indices: Any
     values: Any
     ...
-from wengert.dialects.torch.return_types import Results as _Results
-class frexp(_Results):
-    exponent: Any
-    mantissa: Any
-    ...
-from wengert.dialects.torch.return_types import Results as _Results
-class geqrf(_Results):
-    a: Any
-    tau: Any
-    ...
-from wengert.dialects.torch.return_types import Results as _Results
-class histogram(_Results):
+class histogram:
     bin_edges: Any
     hist: Any
     ...
-from wengert.dialects.torch.return_types import Results as _Results
-class kthvalue(_Results):
+class kthvalue:
     indices: Any
     values: Any
     ...
-from wengert.dialects.torch.return_types import Results as _Results
-class linalg_cholesky_ex(_Results):
+class linalg_cholesky_ex:
     L: Any
     info: Any
     ...
-from wengert.dialects.torch.return_types import Results as _Results
-class linalg_eig(_Results):
+class linalg_eig:
     eigenvalues: Any
     eigenvectors: Any
     ...
-from wengert.dialects.torch.return_types import Results as _Results
-class linalg_eigh(_Results):
+class linalg_eigh:
     eigenvalues: Any
     eigenvectors: Any
     ...
-from wengert.dialects.torch.return_types import Results as _Results
-class linalg_inv_ex(_Results):
-    info: Any
-    inverse: Any
-    ...
-from wengert.dialects.torch.return_types import Results as _Results
-class linalg_lstsq(_Results):
+class linalg_lstsq:
     rank: Any
     residuals: Any
     singular_values: Any
     solution: Any
     ...
-from wengert.dialects.torch.return_types import Results as _Results
-class linalg_lu(_Results):
+class linalg_lu:
     L: Any
     P: Any
     U: Any
     ...
-from wengert.dialects.torch.return_types import Results as _Results
-class linalg_lu_factor(_Results):
+class linalg_lu_factor:
     LU: Any
     pivots: Any
     ...
-from wengert.dialects.torch.return_types import Results as _Results
-class linalg_lu_factor_ex(_Results):
-    LU: Any
-    info: Any
-    pivots: Any
-    ...
-from wengert.dialects.torch.return_types import Results as _Results
-class linalg_qr(_Results):
+class linalg_qr:
     Q: Any
     R: Any
     ...
-from wengert.dialects.torch.return_types import Results as _Results
-class linalg_slogdet(_Results):
+class linalg_slogdet:
     logabsdet: Any
     sign: Any
     ...
-from wengert.dialects.torch.return_types import Results as _Results
-class linalg_solve_ex(_Results):
-    info: Any
-    result: Any
-    ...
-from wengert.dialects.torch.return_types import Results as _Results
-class linalg_svd(_Results):
+class linalg_svd:
     S: Any
     U: Any
     Vh: Any
     ...
-from wengert.dialects.torch.return_types import Results as _Results
-class lu_unpack(_Results):
+class lu_unpack:
     L: Any
     P: Any
     U: Any
     ...
-from wengert.dialects.torch.return_types import Results as _Results
-class max(_Results):
+class max:
     indices: Any
     values: Any
     ...
-from wengert.dialects.torch.return_types import Results as _Results
-class median(_Results):
+class median:
     indices: Any
     values: Any
     ...
-from wengert.dialects.torch.return_types import Results as _Results
-class min(_Results):
+class min:
     indices: Any
     values: Any
     ...
-from wengert.dialects.torch.return_types import Results as _Results
-class mode(_Results):
+class mode:
     indices: Any
     values: Any
     ...
-from wengert.dialects.torch.return_types import Results as _Results
-class nanmedian(_Results):
+class nanmedian:
     indices: Any
     values: Any
     ...
-from wengert.dialects.torch.return_types import Results as _Results
-class qr(_Results):
+class qr:
     Q: Any
     R: Any
     ...
-from wengert.dialects.torch.return_types import Results as _Results
-class slogdet(_Results):
+class slogdet:
     logabsdet: Any
     sign: Any
     ...
-from wengert.dialects.torch.return_types import Results as _Results
-class sort(_Results):
+class sort:
     indices: Any
     values: Any
     ...
-from wengert.dialects.torch.return_types import Results as _Results
-class svd(_Results):
+class svd:
     S: Any
     U: Any
     V: Any
     ...
-from wengert.dialects.torch.return_types import Results as _Results
-class topk(_Results):
+class topk:
     indices: Any
     values: Any
     ...
-from wengert.dialects.torch.return_types import Results as _Results
-class triangular_solve(_Results):
+class triangular_solve:
     cloned_coefficient: Any
     solution: Any
     ...

@@ -69,13 +69,9 @@ def jacobian(
     @functools.wraps(fun)
     def of_function(*args: Any, **kwargs: Any) -> Any:
         call = Call(fun, argnums, has_aux, args, kwargs, "jacobian", persistent=True)
-        targets, rebuild_result = _targets(call, of)
-        sources = call.parts
-        if wrt is not None:
-            sources = [Part(p.tensor, p.node, Selected(wrt, p.tensor.shape)) for p in sources]
-        _check_complex(call.what, [*targets, *sources], holomorphic)
-        call.check_connected([t.tensor for t in targets])
-        table = _table(call, targets, sources, mode, chunk_size, holomorphic)
+        targets, sources, rebuild_result = parts_between(call, of, wrt, holomorphic)
+        direction, found = swept(call, targets, sources, mode, chunk_size, holomorphic)
+        table = whole(direction, [found], [*map(shape_of, targets)], [*map(shape_of, sources)])
         given = flatten(call.given)[0]
         rows = []
         for row in table:
@@ -86,6 +82,19 @@ def jacobian(
         return (answer, call.outward(call.aux)) if has_aux else answer
 
     return of_function
+
+
+def parts_between(
+    call: Call, of: Any, wrt: Any, holomorphic: bool = False
+) -> tuple[list[Part], list[Part], Callable[[list[Any]], Any]]:
+    """Return what to differentiate, by what, and how to rebuild the nest of the result."""
+    targets, rebuild_result = _targets(call, of)
+    sources = call.parts
+    if wrt is not None:
+        sources = [Part(p.tensor, p.node, Selected(wrt, p.tensor.shape)) for p in sources]
+    _check_complex(call.what, [*targets, *sources], holomorphic)
+    call.check_connected([t.tensor for t in targets])
+    return targets, sources, rebuild_result
 
 
 def _targets(call: Call, of: Any) -> tuple[list[Part], Callable[[list[Any]], Any]]:
@@ -120,53 +129,89 @@ def _check_complex(what: str, parts: list[Part], holomorphic: bool) -> None:
         )
 
 
-def _table(
+def swept(
     call: Call,
     targets: list[Part],
     sources: list[Part],
     mode: str,
     chunk_size: Chunk,
-    holomorphic: bool,
-) -> list[list[Tensor]]:
-    """Return the Jacobian of each target with respect to each source."""
-    heights = [math.prod(shape_of(t)) for t in targets]
-    widths = [math.prod(shape_of(p)) for p in sources]
+    holomorphic: bool = False,
+    share: tuple[int, int] = (0, 1),
+) -> tuple[str, list[list[Tensor]]]:
+    """Return in which mode one of several shares of all sweeps was done, and what it gave.
+
+    That is a table with a row for each target and a column for each source. In reverse mode an
+    array has some elements of the target as its first axis, and the source's axes; in forward mode
+    the target's axes, and some elements of the source as its last.
+    """
     if mode == "auto":
-        mode = "forward" if sum(widths) < sum(heights) else "reverse"
-    token = call.tape._token
-    nodes = [t.node for t in targets]
-    xp = Tensor._namespace
-    if mode == "reverse":
-        rows = []
-        for target, height in zip(targets, heights, strict=True):
-            pieces = chunks(height, chunk_size, [target.node], token)
-            shapes = [(shape_of(target), shape_of(source), source) for source in sources]
+        heights, widths = (sum(math.prod(shape_of(p)) for p in ps) for ps in (targets, sources))
+        mode = "forward" if widths < heights else "reverse"
+    xp, token = Tensor._namespace, call.tape._token
+    seeded = targets if mode == "reverse" else sources
+    lines: list[list[Tensor]] = []
+    shapes: list[tuple[tuple[int, ...], tuple[int, ...], Part]]
+    for part, here in zip(seeded, _elements_of_share(seeded, share), strict=True):
+        nodes = [part.node] if mode == "reverse" else [t.node for t in targets]
+        pieces = [
+            range(here.start + piece.start, here.start + piece.stop)
+            for piece in chunks(len(here), chunk_size, nodes, token)
+        ]
+        if mode == "reverse":
+            shapes = [((len(here),), shape_of(source), source) for source in sources]
             check_room(call.what, shapes, pieces)
-            row = pulled(call.tape, target, sources, pieces, last=False)
-            rows.append([None if r is None else joined(r) for r in row])
-        if holomorphic:  # a gradient is the conjugate of the derivative
-            rows = [[None if y is None else xp.conj(y) for y in row] for row in rows]
-    else:
-        columns = []
-        for source, width in zip(sources, widths, strict=True):
-            pieces = chunks(width, chunk_size, nodes, token)
-            check_room(
-                call.what, [(shape_of(t), shape_of(source), source) for t in targets], pieces
-            )
-            found = pushed(call.tape, targets, source, pieces)
-            columns.append(
-                [None if c is None else _last_axis(joined(c), source.tensor.dtype) for c in found]
-            )
-        rows = [list(row) for row in zip(*columns, strict=True)]
-    return [
-        [_of_shape(y, t, (*shape_of(t), *shape_of(p))) for y, p in zip(row, sources, strict=True)]
-        for row, t in zip(rows, targets, strict=True)
-    ]
+            found = pulled(call.tape, part, sources, pieces, last=False)
+            line = [
+                zeros_like(part.tensor, (len(here), *shape_of(source))) if f is None else joined(f)
+                for f, source in zip(found, sources, strict=True)
+            ]
+            if holomorphic:  # a gradient is the conjugate of the derivative
+                line = [xp.conj(y) for y in line]
+        else:
+            shapes = [(shape_of(target), (len(here),), part) for target in targets]
+            check_room(call.what, shapes, pieces)
+            found = pushed(call.tape, targets, part, pieces)
+            line = [
+                zeros_like(target.tensor, (*shape_of(target), len(here)))
+                if f is None
+                else _last_axis(joined(f), part.tensor.dtype)
+                for f, target in zip(found, targets, strict=True)
+            ]
+        lines.append(line)
+    return mode, lines if mode == "reverse" else [list(row) for row in zip(*lines, strict=True)]
 
 
-def _of_shape(y: Tensor | None, target: Part, shape: tuple[int, ...]) -> Tensor:
-    """Return a Jacobian in its shape; None stands for zeros."""
-    return zeros_like(target.tensor, shape) if y is None else Tensor._namespace.reshape(y, shape)
+def _elements_of_share(parts: list[Part], share: tuple[int, int]) -> list[range]:
+    """Return which elements of each part are in a share of them all."""
+    number, count = share
+    sizes = [math.prod(shape_of(p)) for p in parts]
+    first, last = (sum(sizes) * k // count for k in (number, number + 1))
+    ranges, before = [], 0
+    for size in sizes:
+        start, stop = (min(max(k - before, 0), size) for k in (first, last))
+        ranges.append(range(start, stop))
+        before += size
+    return ranges
+
+
+def whole(
+    mode: str,
+    shares: list[list[list[Tensor]]],
+    heights: list[tuple[int, ...]],
+    widths: list[tuple[int, ...]],
+) -> list[list[Tensor]]:
+    """Return the Jacobian of each target with respect to each source, from tables of all shares."""
+    xp = Tensor._namespace
+    axis = 0 if mode == "reverse" else -1
+    table = []
+    for i, height in enumerate(heights):
+        row = []
+        for j, width in enumerate(widths):
+            pieces = [share[i][j] for share in shares]
+            one = pieces[0] if len(pieces) == 1 else xp.concat(pieces, axis=axis)
+            row.append(xp.reshape(one, (*height, *width)))
+        table.append(row)
+    return table
 
 
 def _last_axis(y: Tensor, dtype: Any) -> Tensor:

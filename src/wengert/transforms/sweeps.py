@@ -98,11 +98,7 @@ Seed = Callable[[Level, range, Part], Tensor]
 def one_hot(level: Level, rows: range, part: Part) -> Tensor:
     """Return for each row a tensor that is 1 at that element, and 0 elsewhere."""
     shape = shape_of(part)
-    xp: Any = backends.namespace_of(part.tensor._raw)
-    dtype = part.tensor.dtype
-    eye = np.zeros((len(rows), math.prod(shape)), dtype if xp is backends.NUMPY else None)
-    eye[np.arange(len(rows)), np.asarray(rows)] = 1
-    ones = xp.asarray(eye.reshape((len(rows), *shape)), dtype=dtype)
+    ones = _units(rows, part, (len(rows), *shape))
     if len(rows) and type(ones) is np.ndarray:
         level.units = (ones, rows)
     return wrap(Batched(level, wrap(ones)))
@@ -111,12 +107,16 @@ def one_hot(level: Level, rows: range, part: Part) -> Tensor:
 def one_hot_in_each(level: Level, rows: range, part: Part) -> Tensor:
     """Return for each row a tensor that is 1 at that element of each example, and 0 elsewhere."""
     count, *inner = part.tensor.shape
-    eye = np.zeros((len(rows), 1, math.prod(inner)))
-    eye[np.arange(len(rows)), 0, np.asarray(rows)] = 1
-    seed = np.broadcast_to(eye, (len(rows), count, eye.shape[-1]))
+    ones = _units(rows, part, (len(rows), 1, *inner))
     xp: Any = backends.namespace_of(part.tensor._raw)
-    ones = xp.asarray(seed.reshape((len(rows), count, *inner)), dtype=part.tensor.dtype)
-    return wrap(Batched(level, wrap(ones)))
+    return wrap(Batched(level, wrap(xp.broadcast_to(ones, (len(rows), count, *inner)))))
+
+
+def _units(rows: range, part: Part, shape: tuple[int, ...]) -> Any:
+    """Return rows of an identity matrix in a shape, made where a tensor is."""
+    xp: Any = backends.namespace_of(part.tensor._raw)
+    eye = xp.eye(len(rows), math.prod(shape[1:]), k=rows.start, dtype=part.tensor.dtype)
+    return xp.reshape(eye, shape)
 
 
 def all_examples(value: Any, level: Level) -> Tensor:

@@ -124,9 +124,6 @@ PROGRAMS |= {
         lambda tf, a, b: tf.matmul(a, b), [[1.0, 2.0]], [[3.0], [4.0]]
     ),
     "differences_of_a_constant": checked_gradient(lambda tf, x: tf.stop_gradient(x), vector),
-    "differences_complex": checked_gradient(
-        lambda tf, x: x * x, lambda tf: tf.constant([1 + 2j, 3j])
-    ),
     "differences_step": checked_gradient(
         lambda tf, x: x * x, lambda tf: tf.constant([1.0], tf.float64), delta=1e-3
     ),

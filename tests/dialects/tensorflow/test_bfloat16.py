@@ -130,7 +130,7 @@ def _trained(tf: Any) -> Any:
 PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "a dtype": lambda tf: [
         tf.bfloat16, tf.bfloat16.name, tf.bfloat16.size, tf.bfloat16.is_floating,
-        tf.bfloat16.as_datatype_enum, float(tf.bfloat16.max), float(tf.bfloat16.min),
+        float(tf.bfloat16.max), float(tf.bfloat16.min),
         tf.as_dtype("bfloat16"), tf.bfloat16 == "bfloat16", tf.bfloat16 == tf.float16,
         tf.bfloat16.real_dtype, tf.bfloat16.is_integer, tf.as_dtype("float8_e4m3fn").size,
     ],

@@ -182,12 +182,9 @@ PLACES = {
     "dynamic far": lambda tf: tf.dynamic_partition(V, [0, 1, 0, 1, 2], 2),
     "dynamic shapes": lambda tf: tf.dynamic_partition(V, [0, 1], 2),
     "positions": lambda tf: [
-        tf.unravel_index([5, 2], [2, 3]),
-        tf.unravel_index(4, dims=[2, 3]),
         tf.math.invert_permutation([3, 4, 0, 2, 1]),
     ],
     "invert_permutation bad": lambda tf: tf.math.invert_permutation([0, 0]),
-    "unravel_index far": lambda tf: tf.unravel_index([6], [2, 3]),
     "sort": lambda tf: [
         tf.sort(V),
         tf.sort(V, direction="DESCENDING"),

@@ -30,12 +30,6 @@ def of_file(tf: Any, text: str, *how: Any, default: Any = -1, **options: Any) ->
         return sorted(zip(keys.numpy().tolist(), values.numpy().tolist(), strict=True))
 
 
-def vocabulary(tf: Any, keys: Any, buckets: int = 3, **options: Any) -> Any:
-    numbers = tf.range(len(keys), dtype=tf.int64)
-    contents = tf.lookup.KeyValueTensorInitializer(keys, numbers)
-    return tf.lookup.StaticVocabularyTable(contents, buckets, **options)
-
-
 def mutable(tf: Any) -> Any:
     found = tf.lookup.experimental.MutableHashTable(tf.string, tf.int64, -1)
     found.insert(["a", "b"], [1, 2])
@@ -70,37 +64,12 @@ PROGRAMS |= {
     "numbers of lines": lambda tf: of_file(
         tf, "one\ntwo\n", tf.int64, -1, tf.string, -2, default="?"
     ),
-    "columns": lambda tf: of_file(tf, "a\t1\nb\t2\n", tf.string, 0, tf.int64, 1),
-    "columns between commas": lambda tf: of_file(
-        tf, "a,1\nb,2\n", tf.string, 0, tf.int64, 1, delimiter=","
-    ),
     "a blank line": lambda tf: of_file(tf, "one\n\nx\n", tf.string, -2, tf.int64, -1),
-    "too few columns": lambda tf: of_file(tf, "a\t1\n", tf.string, 0, tf.int64, 5),
     "no number": lambda tf: of_file(tf, "a\n", tf.int64, -2, tf.int64, -1),
     "fewer lines": lambda tf: of_file(tf, "a\n", tf.string, -2, tf.int64, -1, vocab_size=20),
     "numbers of lines as strings": lambda tf: of_file(tf, "a\n", tf.string, -2, tf.string, -1),
     "indices": lambda tf: [tf.lookup.TextFileIndex.WHOLE_LINE, tf.lookup.TextFileIndex.LINE_NUMBER],
-    "vocabulary": lambda tf: vocabulary(tf, ["a", "b"]).lookup(
-        tf.constant(["a", "b", "c", "dd", "e", ""])
-    ),
-    "vocabulary of numbers": lambda tf: vocabulary(tf, tf.constant([4, 5], tf.int64)).lookup(
-        tf.constant([4, 5, 6, -7, 8], tf.int64)
-    ),
-    "vocabulary of int32": lambda tf: vocabulary(
-        tf, tf.constant([4, 5], tf.int64), lookup_key_dtype=tf.int32
-    )[tf.constant([4, 6])],
-    "size of a vocabulary": lambda tf: vocabulary(tf, ["a", "b"]).size(),
-    "no vocabulary": lambda tf: tf.lookup.StaticVocabularyTable(
-        None, 3, lookup_key_dtype=tf.string
-    ).lookup(tf.constant(["x", "y"])),
-    "no buckets": lambda tf: vocabulary(tf, ["a"], 0),
-    "vocabulary with int32 values": lambda tf: tf.lookup.StaticVocabularyTable(
-        tf.lookup.KeyValueTensorInitializer(["a"], [0]), 3
-    ),
     "mutable": lambda tf: mutable(tf).lookup(tf.constant(["a", "c"])),
-    "defaults by position": lambda tf: mutable(tf).lookup(
-        tf.constant(["b", "zz"]), dynamic_default_values=tf.constant([7, 8], tf.int64)
-    ),
     "fractions for whole numbers": lambda tf: mutable(tf).insert(["a"], [1.5]),
     "numbers for strings": lambda tf: mutable(tf).insert(tf.constant([1]), [1]),
     "fewer values than keys": lambda tf: mutable(tf).insert(["a", "b"], [1]),
@@ -134,16 +103,15 @@ def hash_values(tf):
     texts.append(b"")
     return [
         tf.strings.to_hash_bucket_fast(texts, most),
-        tf.strings.to_hash_bucket_strong(texts, most, [12345, 678]),
-        tf.strings.to_hash_bucket_strong("a", 1000, [-3, 5]),
         tf.strings.to_hash_bucket_fast([["a", "b"]], 1),
     ]
 
 
 PROGRAMS |= {
     "no buckets for a hash": lambda tf: tf.strings.to_hash_bucket_fast("a", 0),
-    "a key of one": lambda tf: tf.strings.to_hash_bucket_strong("a", 3, [1]),
-    "a key that is no list": lambda tf: tf.strings.to_hash_bucket_strong("a", 3, 5),
+    "boundaries": lambda tf: tf.raw_ops.Bucketize(
+        input=[[-5.0, 0.0], [1.5, 9.0]], boundaries=[0.0, 1.0, 3.0]
+    ),
 }
 
 
@@ -227,6 +195,11 @@ def test_paths_of_other_machines_and_tensors_are_refused():
 
 def test_python_lists_are_keys_too():
     assert table(ours, ["a", "b"], [1, 2]).lookup(["b", "q"]).numpy().tolist() == [2, -1]
+
+
+def test_columns_of_a_file_are_refused():
+    with pytest.raises(ValueError, match="KeyValueTensorInitializer"):
+        ours.lookup.TextFileInitializer("words", ours.string, 0, ours.int64, 1)
 
 
 def test_a_table_without_contents_is_no_error_until_it_is_asked():

@@ -109,26 +109,6 @@ def cond_int(tf: Any) -> Any:
 
 
 @program
-def case_pairs(tf: Any) -> Any:
-    x = tf.constant(3.0)
-    return (
-        tf.case(
-            [(x < 1, lambda: tf.constant(1)), (x < 5, lambda: tf.constant(2))],
-            default=lambda: tf.constant(3),
-        ),
-        tf.case([(x > 10, lambda: 1)], default=lambda: -1),
-    )
-
-
-@program
-def case_excl(tf: Any) -> Any:
-    x = tf.constant(3.0)
-    return tf.case(
-        [(x < 10, lambda: tf.constant(1)), (x < 5, lambda: tf.constant(2))], exclusive=True
-    )
-
-
-@program
 def switch(tf: Any) -> Any:
     return (
         [
@@ -227,9 +207,7 @@ def scan_rnn(tf: Any) -> Any:
 def fold(tf: Any) -> Any:
     return (
         tf.foldl(lambda a, x: a - x, tf.range(5.0)),
-        tf.foldr(lambda a, x: a - x, tf.range(5.0)),
         tf.foldl(lambda a, x: a + x, tf.ones([3, 2]), initializer=tf.zeros(2)),
-        tf.foldr(lambda a, x: a * 2 + x, [1, 2, 3], initializer=0),
     )
 
 
@@ -311,13 +289,6 @@ def tarray_scatter(tf: Any) -> Any:
     ta = tf.TensorArray(tf.float32, size=3)
     ta = ta.scatter([2, 0, 1], tf.constant([[1.0], [2.0], [3.0]]))
     return ta.stack()
-
-
-@program
-def tarray_split(tf: Any) -> Any:
-    ta = tf.TensorArray(tf.float32, size=2, infer_shape=False)
-    ta = ta.split(tf.range(5.0), [2, 3])
-    return (ta.read(0), ta.read(1))
 
 
 @program

@@ -126,8 +126,6 @@ PROGRAMS |= on_vector(
     ),
     foldl_nothing=lambda tf, x: tf.foldl(lambda a, e: a + e, x[:0]),
     foldl_nothing_initial=lambda tf, x: tf.foldl(lambda a, e: a + e, x[:0], 5.0),
-    foldr=with_gradient(lambda tf, x: tf.foldr(lambda a, e: a * 2 + e * e, x)),
-    foldr_initial=lambda tf, x: tf.foldr(lambda a, e: a * 2 + e, x, initializer=1.0),
     fold_no_function=lambda tf, x: tf.foldl(3, x),
     while_pair=lambda tf, x: tf.while_loop(
         lambda i, s: i < 3, lambda i, s: (i + 1, s * 2.0), (tf.constant(0), x)
@@ -217,15 +215,6 @@ PROGRAMS |= on_vector(
     cond_keywords=lambda tf, x: tf.cond(
         pred=tf.constant(False), true_fn=lambda: x, false_fn=lambda: -x
     ),
-    case=lambda tf, x: tf.case(
-        [(x[0] > 5, lambda: x), (x[0] > 0, lambda: x * 2)], default=lambda: x * 3
-    ),
-    case_default=lambda tf, x: tf.case([(x[0] > 5, lambda: x)], default=lambda: x * 3),
-    case_nothing_holds=lambda tf, x: tf.case([(x[0] > 5, lambda: x), (x[0] > 6, lambda: x)]),
-    case_python=lambda tf, x: tf.case([(True, lambda: x)]),
-    case_no_pairs=lambda tf, x: tf.case([x[0] > 1]),
-    case_empty=lambda tf, x: tf.case([], default=lambda: x),
-    case_dict=lambda tf, x: tf.case({}),
     switch=lambda tf, x: tf.switch_case(tf.constant(1), [lambda: x, lambda: x * 2]),
     switch_outside=lambda tf, x: tf.switch_case(tf.constant(5), [lambda: x, lambda: x * 2]),
     switch_negative=lambda tf, x: tf.switch_case(tf.constant(-1), [lambda: x, lambda: x * 2]),

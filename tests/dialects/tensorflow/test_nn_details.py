@@ -153,10 +153,6 @@ PROGRAMS |= {
     "max keyword": lambda tf: tf.nn.max_pool(
         input=IMG, ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding="VALID", name="p"
     ),
-    "max over channels": lambda tf: tf.nn.max_pool2d(IMG, [1, 1, 1, 2], [1, 1, 1, 2], "VALID"),
-    "max over channels uneven": lambda tf: tf.nn.max_pool2d(
-        data(1, 2, 2, 5), [1, 1, 1, 2], [1, 1, 1, 2], "VALID"
-    ),
     "cross flat": lambda tf: grads(
         tf,
         lambda x: tf.nn.softmax_cross_entropy_with_logits(np.eye(6, 3, dtype="float32"), x),
@@ -204,7 +200,6 @@ PROGRAMS |= {
     "gelu int": lambda tf: tf.nn.gelu([1, 2]),
     "silu beta in use": lambda tf: grads(tf, lambda x: tf.nn.silu(x, beta=2.0), KINKS),
     "softplus big": lambda tf: grads(tf, tf.nn.softplus, np.array([-200.0, 0, 200.0], "float32")),
-    "crelu axis in use": lambda tf: tf.nn.crelu(data(2, 3), axis=0),
     "cross rank": lambda tf: tf.nn.softmax_cross_entropy_with_logits([0.0, 1.0], [[1.0, 2.0]]),
     "cross int labels": lambda tf: tf.nn.softmax_cross_entropy_with_logits([[0, 1]], [[1.0, 2.0]]),
     "cross keyword": lambda tf: tf.nn.softmax_cross_entropy_with_logits(
@@ -241,9 +236,6 @@ PROGRAMS |= {
         np.array([0.0, 1.0, 1.0], "float32"),
         data(3),
     ),
-    "poisson full": lambda tf: grads(
-        tf, lambda x: tf.nn.log_poisson_loss([0.0, 1.0, 3.0], x, compute_full_loss=True), data(3)
-    ),
     "moments keep in use": lambda tf: tf.nn.moments(IMG, [1, 2], keepdims=True),
     "moments number": lambda tf: tf.nn.moments(IMG, 0),
     "moments tuple": lambda tf: tf.nn.moments(IMG, (0, -1)),
@@ -276,7 +268,6 @@ PROGRAMS |= {
     "embed norm below 0": lambda tf: grads(
         tf, lambda t: tf.nn.embedding_lookup(t, [1, 2], max_norm=-1.0), data(5, 2)
     ),
-    "zero fraction in use": lambda tf: tf.nn.zero_fraction([0.0, 1.0, 0.0]),
     "average loss in use": lambda tf: tf.nn.compute_average_loss([1.0, 2.0], global_batch_size=4),
     "average loss weights in use": lambda tf: tf.nn.compute_average_loss(
         tf.constant([1.0, 2.0]), sample_weight=[1.0, 0.5]
@@ -340,25 +331,13 @@ PROGRAMS |= {
     "image resize keyword": lambda tf: tf.image.resize(
         images=PHOTO, size=(4, 4), method="nearest", name="r"
     ),
-    "image crop": lambda tf: grads(
-        tf, lambda x: tf.image.crop_to_bounding_box(x, 1, 2, 3, 4), PHOTO
-    ),
-    "image crop tensor": lambda tf: tf.image.crop_to_bounding_box(PHOTO, tf.constant(1), 2, 3, 4),
-    "image crop outside": lambda tf: tf.image.crop_to_bounding_box(PHOTO, 7, 2, 3, 4),
-    "image pad": lambda tf: tf.image.pad_to_bounding_box(PHOTO[0], 1, 2, 12, 10),
-    "image pad small": lambda tf: tf.image.pad_to_bounding_box(PHOTO, 1, 2, 3, 4),
     "image gray": lambda tf: grads(tf, tf.image.rgb_to_grayscale, PHOTO),
     "image gray bytes": lambda tf: tf.image.rgb_to_grayscale(BYTES),
     "image gray channels": lambda tf: tf.image.rgb_to_grayscale(PHOTO[..., :2]),
-    "image rgb": lambda tf: tf.image.grayscale_to_rgb(tf.constant(PHOTO[..., :1])),
     "image convert": lambda tf: tf.image.convert_image_dtype(BYTES, tf.float32),
     "image convert back": lambda tf: tf.image.convert_image_dtype(PHOTO, tf.uint8, saturate=True),
     "image convert string": lambda tf: tf.image.convert_image_dtype(BYTES, "float64"),
-    "image rot": lambda tf: [tf.image.rot90(PHOTO, k) for k in (-1, 0, 1, 2, 3, 5)],
-    "image rot one": lambda tf: tf.image.rot90(PHOTO[0]),
     "image contrast": lambda tf: tf.image.adjust_contrast(PHOTO, 2.0),
-    "image gamma": lambda tf: tf.image.adjust_gamma(PHOTO, 0.5, gain=2),
-    "image gamma negative": lambda tf: tf.image.adjust_gamma(PHOTO, -1),
     "image psnr": lambda tf: grads(
         tf, lambda a, b: tf.image.psnr(a, b, max_val=1.0), PHOTO, PHOTO[::-1].copy()
     ),
@@ -376,7 +355,6 @@ PROGRAMS |= {
     "image patches keywords": lambda tf: tf.image.extract_patches(
         images=PHOTO, sizes=[1, 2, 2, 1], strides=[1, 2, 2, 1], rates=[1, 2, 2, 1], padding="SAME"
     ),
-    "image gradients": lambda tf: tf.image.image_gradients(tf.constant(PHOTO)),
     "image rank 2": lambda tf: tf.image.flip_up_down(PHOTO[0, 0]),
     "image random crop": lambda tf: tf.image.random_crop(PHOTO, [2, 4, 4, 3]).shape,
     "image random crop large": lambda tf: tf.image.random_crop(PHOTO, [2, 9, 4, 3]),

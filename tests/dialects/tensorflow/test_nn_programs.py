@@ -282,7 +282,7 @@ def image_pipeline(tf: Any) -> Any:
     x = tf.cast(BYTES, tf.float32) / 255.0
     x = tf.image.resize(x, (4, 4))
     x = tf.image.flip_left_right(x)
-    x = tf.image.adjust_brightness(x, 0.1)
+    x = tf.image.adjust_contrast(x, 1.1)
     x = tf.clip_by_value(x, 0.0, 1.0)
     return tf.image.per_image_standardization(x)
 

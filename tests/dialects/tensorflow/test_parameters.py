@@ -18,19 +18,6 @@ PROGRAMS = {
     ],
     "kaiser wide": lambda tf: tf.signal.kaiser_window(5, 1000.0, tf.float64),
     "kaiser int dtype": lambda tf: tf.signal.kaiser_window(5, 3.0, tf.int32),
-    "mel": lambda tf: [
-        tf.signal.linear_to_mel_weight_matrix(4, 9),
-        tf.signal.linear_to_mel_weight_matrix(3, 17, 16000, 80.0, 7600.0, tf.float64),
-    ],
-    "mel edges": lambda tf: grad(
-        tf,
-        lambda low, high: tf.signal.linear_to_mel_weight_matrix(4, 9, 80.0, low, high, tf.float64),
-        np.float64(1.5),
-        np.float64(31.0),
-    ),
-    "mel edge of another dtype": lambda tf: tf.signal.linear_to_mel_weight_matrix(
-        4, 9, 80.0, tf.constant(1.5, tf.float64), 30.0
-    ),
     "lstsq": lambda tf: [
         grad(tf, lambda w, a: tf.linalg.lstsq(a, RIGHT, w), np.float64(weight), TALL)
         for weight in (0.0, 0.3)

@@ -304,33 +304,11 @@ SHAPES = {
     "space and depth": lambda tf: [
         tf.nn.depth_to_space(tf.reshape(tf.range(32.0), [1, 2, 2, 8]), 2),
         tf.nn.space_to_depth(tf.reshape(tf.range(32.0), [1, 4, 4, 2]), 2),
-        tf.space_to_batch(tf.reshape(tf.range(16.0), [1, 4, 4, 1]), [2, 2], [[0, 0], [0, 0]]),
-        tf.space_to_batch(tf.reshape(tf.range(8.0), [2, 4]), [3], [[1, 1]]),
-        tf.nn.space_to_batch(
-            tf.reshape(tf.range(30.0), [1, 3, 5, 2]), tf.constant([2, 3]), [[1, 0], [0, 1]]
-        ),
-        tf.space_to_batch_nd(
-            tf.reshape(tf.range(24.0), [1, 2, 3, 4]), [2, 1, 2], [[0, 0], [0, 0], [1, 1]]
-        ),
-        tf.batch_to_space(tf.reshape(tf.range(16.0), [4, 2, 2, 1]), [2, 2], [[0, 0], [0, 0]]),
-        tf.batch_to_space(tf.reshape(tf.range(36.0), [6, 2, 3]), [3], [[1, 2]]),
-        tf.batch_to_space(tf.reshape(tf.range(16.0), [4, 2, 2, 1]), 2, [[0, 1], [1, 0]]),
-        grad(
-            tf,
-            lambda x: tf.space_to_batch(x, [2, 2], [[1, 0], [0, 1]]) ** 2,
-            np.arange(9.0).reshape(1, 3, 3, 1),
-        ),
         grad(tf, lambda x: tf.nn.space_to_depth(x, 2) ** 2, np.arange(16.0).reshape(1, 4, 4, 1)),
     ],
     "depth_to_space bad": lambda tf: tf.nn.depth_to_space(tf.zeros([1, 2, 2, 3]), 2),
     "space_to_depth bad": lambda tf: tf.nn.space_to_depth(tf.zeros([1, 3, 2, 3]), 2),
     "space_to_depth rank": lambda tf: tf.nn.space_to_depth(tf.zeros([3, 2, 3]), 2),
-    "space_to_batch bad": lambda tf: tf.space_to_batch(
-        tf.zeros([1, 3, 3, 1]), [2, 2], [[0, 0]] * 2
-    ),
-    "batch_to_space bad": lambda tf: tf.batch_to_space(
-        tf.zeros([3, 3, 3, 1]), [2, 2], [[0, 0]] * 2
-    ),
 }
 
 MAKING = {

@@ -48,27 +48,6 @@ SIGNAL = {
     ],
     "ifftshift": lambda tf: [tf.signal.ifftshift(XX[..., :5]), tf.signal.ifftshift(X, 1)],
     "fftshift grads": lambda tf: graded(tf, tf.signal.fftshift, X),
-    **{
-        f"dct {type} {norm} {n}": (
-            lambda tf, t=type, o=norm, m=n: graded(
-                tf, lambda x: tf.signal.dct(x, type=t, n=m, norm=o), X
-            )
-        )
-        for type in (1, 2, 3, 4)
-        for norm in (None, "ortho")
-        for n in (None, 5, 11)
-        if (type, norm) != (1, "ortho")
-    },
-    "dct 1 ortho": lambda tf: tf.signal.dct(X, type=1, norm="ortho"),
-    "dct 7": lambda tf: tf.signal.dct(X, type=7),
-    **{
-        f"idct {type} {norm}": (
-            lambda tf, t=type, o=norm: graded(tf, lambda x: tf.signal.idct(x, type=t, norm=o), X)
-        )
-        for type in (1, 2, 3, 4)
-        for norm in (None, "ortho")
-        if (type, norm) != (1, "ortho")
-    },
     "frame": lambda tf: graded(tf, lambda x: tf.signal.frame(x, 3, 2), X),
     "frame end": lambda tf: graded(
         tf, lambda x: tf.signal.frame(x, 3, 2, pad_end=True, pad_value=5.0), X

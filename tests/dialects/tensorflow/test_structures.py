@@ -225,9 +225,6 @@ PROGRAMS |= {
         ),
         "map_number": lambda tf, D: D.range(2).map(lambda x: (x, 1.5)),
         "map_in_parallel": lambda tf, D: D.range(3).map(lambda x: x + 1, tf.data.AUTOTUNE),
-        "interleave_in_parallel": lambda tf, D: D.range(4).interleave(
-            lambda x: D.range(x), 2, 1, tf.data.AUTOTUNE
-        ),
         "filter": lambda tf, D: D.range(5).filter(lambda x: x % 2 == 0),
         "filter_option": lambda tf, D: D.range(5).filter(lambda x: x % 2 == 0, colour=1),
         "repeat": lambda tf, D: D.range(2).repeat(2).batch(3),
@@ -336,20 +333,8 @@ def ds_padded(tf: Any) -> Any:
 def ds_shard(tf: Any) -> Any:
     return (
         list(tf.data.Dataset.range(7).shard(3, 1).as_numpy_iterator()),
-        list(tf.data.Dataset.range(5).take_while(lambda x: x < 3).as_numpy_iterator()),
         list(tf.data.Dataset.range(3).apply(lambda d: d.map(lambda x: x + 1)).as_numpy_iterator()),
         tf.data.Dataset.range(1).get_single_element(),
-        list(tf.data.Dataset.from_tensor_slices([1, 1, 2]).unique().as_numpy_iterator()),
-        list(
-            tf.data.Dataset.range(3)
-            .interleave(lambda x: tf.data.Dataset.from_tensors(x).repeat(2), cycle_length=2)
-            .as_numpy_iterator()
-        ),
-        list(
-            tf.data.Dataset.range(5)
-            .scan(np.int64(0), lambda s, x: (s + x, s + x))
-            .as_numpy_iterator()
-        ),
         list(tf.data.Dataset.range(6).batch(3).rebatch(2).as_numpy_iterator()),
         list(tf.data.Dataset.range(4).batch(2).unbatch().as_numpy_iterator()),
     )

@@ -49,8 +49,6 @@ VARIABLES = {
                 tf.is_tensor(v),
                 np.array(v),
                 v == v,
-                v.sparse_read([1]),
-                v.gather_nd([[0, 1]]),
                 v.initial_value if False else 0,
                 v.device.rpartition("/")[2],
                 v.ndim if hasattr(v, "ndim") else "none",
@@ -169,13 +167,6 @@ VARIABLES = {
         _after(tf, A, lambda v: v.scatter_nd_add([[1]], [[7.0, 8.0, 9.0]])),
     ],
     "scatter_nd far": lambda tf: tf.Variable(V).scatter_nd_add([[7]], [1.0]),
-    "batch_scatter_update": lambda tf: _after(
-        tf,
-        A,
-        lambda v: v.batch_scatter_update(
-            tf.IndexedSlices(tf.constant([[7.0], [8.0]]), tf.constant([[0], [2]]))
-        ),
-    ),
     "equality": lambda tf: [
         (lambda v: [v == 1.0, v != 1.0, v is v, [v][0] is v])(tf.Variable([1.0, 2.0]))
     ],
@@ -191,11 +182,6 @@ VARIABLES = {
         (
             lambda v: (lambda tape, y: tape.gradient(y, v))(
                 *_recorded(tf, lambda: tf.gather(v, [1, 0, 1]) ** 2)
-            )
-        )(tf.Variable(A)),
-        (
-            lambda v: (lambda tape, y: tape.gradient(y, v))(
-                *_recorded(tf, lambda: v.sparse_read([1, 0]) ** 2)
             )
         )(tf.Variable(A)),
         (

@@ -106,11 +106,6 @@ PROGRAMS |= {
         data(3, 2, 3, 2),
         data(1, 1, 6, 4),
     ),
-    "atrous": conv("atrous_conv2d", IMAGE, KERNEL, 2, "SAME"),
-    "atrous valid": conv("atrous_conv2d", IMAGE, KERNEL, rate=2, padding="VALID"),
-    "atrous transpose": conv(
-        "atrous_conv2d_transpose", IMAGE, data(3, 2, 4, 3), (2, 7, 6, 4), 2, "SAME"
-    ),
     "conv2d_transpose": conv("conv2d_transpose", IMAGE, data(3, 2, 4, 3), (2, 14, 12, 4), 2),
     "conv2d_transpose odd": conv("conv2d_transpose", IMAGE, data(3, 2, 4, 3), [2, 13, 11, 4], 2),
     "conv2d_transpose valid": conv(
@@ -187,10 +182,6 @@ PROGRAMS |= {
     ),
     "pool both": lambda tf: tf.nn.pool(IMAGE, [2, 2], "MAX", strides=[2, 2], dilations=[2, 2]),
     "pool number": lambda tf: tf.nn.pool(IMAGE, 2, "MAX"),
-    "argmax": lambda tf: tf.nn.max_pool_with_argmax(IMAGE, 2, 2, "SAME"),
-    "argmax batch": lambda tf: tf.nn.max_pool_with_argmax(
-        IMAGE, 2, 2, "VALID", output_dtype=tf.int32, include_batch_in_index=True
-    ),
 }
 
 

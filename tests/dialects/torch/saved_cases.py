@@ -37,7 +37,7 @@ def bits(value: Any, places: dict[int, int] | None = None) -> str:
     """Return a text that says all of a value: classes, bits, strides, who shares memory."""
     places = {} if places is None else places
     kind = type(value).__name__
-    if hasattr(value, "detach"):
+    if hasattr(value, "detach") and not isinstance(value, type):  # a damaged file may name a class
         shared = places.setdefault(value.untyped_storage().data_ptr(), len(places))
         if not value.numel():
             shared = -1  # of which PyTorch says nothing

@@ -169,7 +169,6 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
         torch.nn.Linear(2, 2).bfloat16().weight.dtype,
         torch.nn.Linear(2, 2, dtype=torch.bfloat16).bias.dtype,
         torch.promote_types(torch.bfloat16, torch.float16),
-        torch.can_cast(torch.float32, torch.bfloat16),
     ],
     "printed": lambda torch: repr(torch.tensor([1.5, -2.25, 1e-3], dtype=torch.bfloat16)),
     "made": lambda torch: [
@@ -292,7 +291,7 @@ def _modes(torch: Any) -> Any:
         look()
     with torch.autocast("cpu", dtype=torch.float64):  # which is no dtype for it
         look()
-    return found, torch.is_autocast_enabled(), torch.is_autocast_cpu_enabled()
+    return found, torch.is_autocast_enabled(), torch.is_autocast_enabled("cpu")
 
 
 def test_modes_of_autocast() -> None:

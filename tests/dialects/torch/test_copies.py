@@ -18,27 +18,9 @@ pytestmark = pytest.mark.parity
 FUNCTIONS: dict[str, Any] = {
     "ravel": lambda torch, x: x.ravel(),
     "ravel copy": lambda torch, x: torch.ravel(x.mT),
-    "narrow_copy": lambda torch, x: x.narrow_copy(0, 0, 1),
     "contiguous": lambda torch, x: x.transpose(0, 1).contiguous(),
     "contiguous same": lambda torch, x: x.contiguous(),
     "clone": lambda torch, x: x.clone(),
-    "slice_scatter": lambda torch, x: x.slice_scatter(x[:, 1:] * 2, 1, 0, 2),
-    "slice_scatter steps": lambda torch, x: torch.slice_scatter(
-        x, torch.ones(2, 3, 2, dtype=torch.float64), 2, 0, 4, 2
-    ),
-    "select_scatter": lambda torch, x: (
-        x.select_scatter(x[0, 0] * x[1, 1], 1, 0)
-        if x.shape[0] == 1
-        else torch.select_scatter(x, x[1] * 3, 0, 0)
-    ),
-    "diagonal_scatter": (
-        lambda torch, x: x.diagonal_scatter(x[:, 0] * 2, 1),
-        (3, 4),
-    ),
-    "as_strided_scatter": (
-        lambda torch, x: torch.as_strided_scatter(x, x[0, :2] * 2, (2,), (3,), 1),
-        (3, 4),
-    ),
     "tile": lambda torch, x: x.tile(2),
     "tile many": lambda torch, x: torch.tile(x, (2, 1, 1, 2)),
     "repeat": lambda torch, x: x.repeat(2, 1, 1),
@@ -58,9 +40,6 @@ FUNCTIONS: dict[str, Any] = {
     "rot90 2": lambda torch, x: x.rot90(2, (0, 2)),
     "rot90 3": lambda torch, x: torch.rot90(x, 3, [1, 2]),
     "rot90 -1": lambda torch, x: torch.rot90(x, -1, [1, 2]),
-    "constant_pad_nd": lambda torch, x: torch.constant_pad_nd(x, (1, 2), 0.5),
-    "constant_pad_nd two": lambda torch, x: torch.constant_pad_nd(x, (1, 0, 0, 2)),
-    "constant_pad_nd less": lambda torch, x: torch.constant_pad_nd(x, (-1, 1, 1, -1), 2.0),
     "tril": lambda torch, x: x.tril(),
     "tril above": lambda torch, x: torch.tril(x, 1),
     "triu": lambda torch, x: x.triu(),
@@ -110,7 +89,6 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
         torch.stack([x, x]).view(-1),
         torch.hstack([x, x]).view(-1),
         x.roll(1, 0).view(-1),
-        torch.constant_pad_nd(x, (1, 1)).view(-1),
         x.index_select(1, torch.tensor([0, 2])).view(-1),
         x[:, torch.tensor([0, 2])].view(-1),
         x.gather(1, torch.tensor([[0], [2]])).view(-1),
@@ -130,13 +108,9 @@ BAD: dict[str, Callable[[Any], Any]] = {
     "fliplr": lambda torch: torch.ones(3).fliplr(),
     "rot90": lambda torch: torch.rot90(torch.ones(3)),
     "rot90 dims": lambda torch: torch.rot90(torch.ones(3, 3), 1, [0]),
-    "constant_pad_nd": lambda torch: torch.constant_pad_nd(torch.ones(3), (1,)),
-    "constant_pad_nd many": lambda torch: torch.constant_pad_nd(torch.ones(3), (1, 1, 1, 1)),
     "tril": lambda torch: torch.ones(3).tril(),
     "diag": lambda torch: torch.ones(2, 2, 2).diag(),
     "vander": lambda torch: torch.vander(torch.ones(2, 2)),
-    "slice_scatter": lambda torch: torch.ones(3).slice_scatter(torch.ones(3), 0, 0, 2),
-    "select_scatter": lambda torch: torch.ones(3, 2).select_scatter(torch.ones(3), 0, 0),
 }
 
 

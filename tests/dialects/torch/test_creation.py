@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from operator import attrgetter
 
 import numpy as np
 import pytest
@@ -120,7 +121,6 @@ def test_random_numbers_have_their_moments() -> None:
         "poisson": (torch.poisson(torch.full((n,), 4.0)), 4.0, 4.0),
         "many": (torch.poisson(torch.full((2000,), 40.0)), 40.0, 40.0),
         "bernoulli": (torch.empty(n).bernoulli_(0.3), 0.3, 0.21),
-        "binomial": (torch.binomial(torch.full((n,), 10.0), torch.full((n,), 0.5)), 5.0, 2.5),
     }
     for name, (values, mean, variance) in drawn.items():
         found = values.numpy().astype(np.float64)
@@ -145,12 +145,25 @@ def test_there_is_no_accelerator() -> None:
         torch.ones(2).to("cuda")
     with pytest.raises(RuntimeError, match="mps"):
         torch.ones(2, device="mps")
+    with pytest.raises(RuntimeError, match=r"tensors here have numbers; write device='cpu'"):
+        torch.nn.Linear(2, 1, device="meta")
 
 
-@pytest.mark.parametrize("name", ["fx", "quint8"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "fx", "nn.utils.prune", "nn.CTCLoss", "nn.functional.ctc_loss", "quantization",
+        "ao.quantization", "quantize_per_tensor", "distributions.Gamma",
+    ],
+)  # fmt: skip
 def test_names_that_are_absent_say_what_to_write(name: str) -> None:
-    with pytest.raises(AttributeError, match="is not offered"):
-        getattr(torch, name)
+    with pytest.raises(AttributeError, match=r"is not offered: \w+ \w+"):
+        attrgetter(name)(torch)
+
+
+def test_names_that_are_unknown_are_told_from_names_alike() -> None:
+    with pytest.raises(AttributeError, match=r"is not offered by .*did you mean torch\.uint8"):
+        torch.quint8  # noqa: B018
 
 
 def test_assert_close_says_where() -> None:

@@ -246,9 +246,6 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
         lambda x, y: (x * y, x + y), (_x(t, 2), _x(t, 2)), (t.ones(2), t.ones(2))
     ),
     "functional vjp without v": lambda t: t.autograd.functional.vjp(t.sin, _x(t, 3)),
-    "functional vjp strict": lambda t: t.autograd.functional.vjp(
-        lambda x, y: (x * 2).sum(), (_x(t, 2), _x(t, 2)), strict=True
-    ),
     "functional jvp": lambda t: t.autograd.functional.jvp(t.sin, _x(t, 3), t.ones(3)),
     "functional jvp of two": lambda t: t.autograd.functional.jvp(
         lambda x, y: x * y, (_x(t, 2), _x(t, 2)), (t.ones(2), t.ones(2))
@@ -267,9 +264,6 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
     ),
     "functional jacobian forward": lambda t: t.autograd.functional.jacobian(
         lambda x: x.exp(), _x(t, 3), vectorize=True, strategy="forward-mode"
-    ),
-    "functional jacobian strict": lambda t: t.autograd.functional.jacobian(
-        lambda x, y: x * 2, (_x(t, 3), _x(t, 3)), strict=True
     ),
     "functional jacobian create_graph": lambda t: (
         lambda x: (

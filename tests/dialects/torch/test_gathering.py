@@ -87,20 +87,6 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
     "index_put_ accumulate": _gradients(
         lambda t, x, y: (x * 1).index_put_((_index(t, 1, 1),), y, accumulate=True), (3, 2), (2, 2)
     ),
-    "index_reduce prod": _gradients(
-        lambda t, x, y: x.index_reduce(0, _index(t, 0, 2, 0), y, "prod"), (4, 2), (3, 2)
-    ),
-    "index_reduce mean": _gradients(
-        lambda t, x, y: x.index_reduce(0, _index(t, 0, 2, 0), y, "mean"), (4, 2), (3, 2)
-    ),
-    "index_reduce amax": _gradients(
-        lambda t, x, y: x.index_reduce(0, _index(t, 0, 2, 0), y, "amax"), (4, 2), (3, 2)
-    ),
-    "index_reduce amin alone": _gradients(
-        lambda t, x, y: t.index_reduce(x, 0, _index(t, 0, 2, 0), y, "amin", include_self=False),
-        (4, 2),
-        (3, 2),
-    ),
     "gather": _gradients(lambda t, x: x.gather(0, _rows(t)), (3, 4)),
     "gather dim": _gradients(lambda t, x: t.gather(x, 1, _index(t, [0, 3], [2, 2])), (3, 4)),
     "gather negative dim": _gradients(lambda t, x: x.gather(-1, _index(t, [0], [1])), (2, 3)),
@@ -111,11 +97,6 @@ FUNCTIONS: dict[str, Callable[[Any], Any]] = {
         lambda t, x: x.take_along_dim(_index(t, [0, 1]).T, 1), (3, 4)
     ),
     "take_along_dim flat": _gradients(lambda t, x: x.take_along_dim(_index(t, 3, 1)), (3, 4)),
-    "put": _gradients(lambda t, x, y: x.put(_index(t, 1, 4), y), (2, 3), (2,)),
-    "put accumulate": _gradients(
-        lambda t, x, y: x.put(_index(t, 1, 1), y, accumulate=True), (2, 3), (2,)
-    ),
-    "put_": _gradients(lambda t, x, y: (x * 1).put_(_index(t, 1, -1), y), (2, 3), (2,)),
     "scatter": _gradients(lambda t, x, y: x.scatter(0, _index(t, [0, 1, 2, 0]), y), (3, 4), (1, 4)),
     "scatter number": _gradients(lambda t, x: x.scatter(0, _index(t, [0, 1, 2, 0]), 1.5), (3, 4)),
     "scatter value": _gradients(
@@ -270,7 +251,6 @@ BAD: dict[str, Callable[[Any], Any]] = {
     ),
     "take range": lambda torch: torch.ones(3).take(torch.tensor([3])),
     "take dtype": lambda torch: torch.ones(3).take(torch.ones(1)),
-    "put size": lambda torch: torch.ones(3).put(torch.tensor([0]), torch.ones(2)),
     "masked_fill dtype": lambda torch: torch.ones(3).masked_fill(torch.ones(3), 1.0),
     "masked_fill shape": lambda torch: torch.ones(3).masked_fill(
         torch.ones(2, dtype=torch.bool), 1.0

@@ -102,7 +102,6 @@ PROGRAMS |= {
         "too many leaves": lambda t: t.tree_unflatten([1, 2], t.tree_flatten([1])[1]),
         "leaves": lambda t: t.tree_leaves({"a": [1, None]}),
         "is a leaf": lambda t: [t.tree_structure(x).is_leaf() for x in (1, [], None, [1])],
-        "any and all": lambda t: [t.tree_any(bool, [0, (1,)]), t.tree_all(bool, [0, (1,)])],
         "equal": lambda t: t.tree_structure([1, (2,)]) == t.tree_structure(["a", ("b",)]),
     }.items()
 }  # fmt: skip

@@ -57,7 +57,6 @@ def test_dtypes() -> None:
     assert (whole / 2).dtype == torch.float32
     assert (torch.tensor([True]) + 1).dtype == torch.int64
     assert (whole * torch.tensor(2.5)).dtype == torch.float32
-    assert torch.float_power(whole, 2).dtype == torch.float64
     assert (torch.tensor([1.0], dtype=torch.float64) + 1j).dtype == torch.complex128
 
 

@@ -205,7 +205,6 @@ def test_schedules() -> None:
         (lambda o: schedules.PolynomialLR(o, 4), [1, 0.75, 0.5, 0.25, 0]),
         (lambda o: schedules.CosineAnnealingLR(o, 2), [1, 0.5, 0, 0.5, 1]),
         (lambda o: schedules.LambdaLR(o, lambda k: 1 / (k + 1)), [1, 1 / 2, 1 / 3, 1 / 4, 1 / 5]),
-        (lambda o: schedules.CyclicLR(o, 0, 1, 2, cycle_momentum=False), [0, 0.5, 1, 0.5, 0]),
     ):
         opt = torch.optim.SGD([parameter(1.0)], lr=1.0)
         schedule = make(opt)

@@ -115,7 +115,6 @@ OPS = {
     "view dtype": lambda t, x: x.view(x.dtype),
     "matrix_power": lambda t, x: t.linalg.matrix_power(x, 1) if x.ndim > 1 else x.clone(),
     "cartesian_prod": lambda t, x: t.cartesian_prod(x) if x.ndim == 1 else x.clone(),
-    "chain_matmul": lambda t, x: t.chain_matmul(x) if x.ndim > 1 else x.clone(),
     "combinations": lambda t, x: x.clone(),
     "rad": lambda t, x: t.sym_float(x) if False else x.clone(),
 }

@@ -1,15 +1,15 @@
 """tf.train.Checkpoint: variables of modules, lists and dicts saved and restored by their places.
 
 What is saved is a graph of objects. It is restored along the names of attributes, keys and
-positions, so that a program finds its variables again whatever they are called. Variables that are
-made later get their values when they are attached.
+positions, so that a program finds its variables again whatever they are called. Variables that a
+module makes later get their values when they become its attributes.
 """
 
 from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -125,10 +125,10 @@ class Restoring:
         self._holding = _holding(saved.objects)
         self.bind(0, root)
 
-    def bind(self, number: int, value: Any) -> Any:
-        """Restore an object of the checkpoint into a value; return the value to hold instead."""
+    def bind(self, number: int, value: Any) -> None:
+        """Restore an object of the checkpoint into a value."""
         todo: list[tuple[int, Any]] = []
-        value = self._walk(number, value, todo, set(), True)
+        self._walk(number, value, todo, set())
         pairs = [(n, v, self._saved.arrays[str(self._saved.objects[n].array)]) for n, v in todo]
         for _, leaf, array in pairs:  # all are checked before any changes
             _check_fit(leaf, array)
@@ -138,29 +138,23 @@ class Restoring:
             else:
                 leaf.assign(array)
             self.given.add(n)
-        return value
 
-    def _walk(
-        self, number: int, value: Any, todo: list[tuple[int, Any]], seen: set[int], ours: bool
-    ) -> Any:
-        """Note the arrays to restore. `ours` says that what holds the value may hold another."""
+    def _walk(self, number: int, value: Any, todo: list[tuple[int, Any]], seen: set[int]) -> None:
+        """Note the arrays to restore, and which modules wait for attributes to come."""
         if self._bound.setdefault(number, value) is not value or number in seen:
-            return value
+            return
         seen.add(number)
         node = self._saved.objects[number]
         held = value._root if isinstance(value, Checkpoint) else value
         if is_leaf(held) and node.array is not None and number not in self.given:
             todo.append((number, held))
-        ours = isinstance(value, (Module, Checkpoint)) or (type(value) in _NESTS and ours)
         parts, missing = parts_of(value), False
         for name, child in node.children.items():
-            if name not in parts:
+            if name in parts:
+                self._walk(child, parts[name], todo, seen)
+            else:
                 missing = missing or child in self._holding
-                continue
-            part = self._walk(child, parts[name], todo, seen, ours)
-            if part is not parts[name]:
-                _replace(value, name, part)
-        if missing and not ours and not is_leaf(value):
+        if missing and not isinstance(value, (Module, Checkpoint)) and not is_leaf(value):
             raise ValueError(
                 f"restore: {type(value).__name__} has fewer variables than were saved; make them "
                 "first: call the model once, or optimizer.build(model.trainable_variables)"
@@ -170,18 +164,6 @@ class Restoring:
                 vars(owner).pop("_waiting", None)
                 if missing:
                     vars(owner)["_waiting"] = Waiting(self, number)
-        if missing and not isinstance(value, AutoTrackable):
-            value = self._bound[number] = self._watched(value, number)
-        return value
-
-    def _watched(self, value: Any, number: int) -> Any:
-        """Return a list or a dict that gives what is added later its saved value."""
-        if type(value) in (list, dict):
-            value = (WatchedList if type(value) is list else WatchedDict)(value)
-        elif not isinstance(value, (WatchedList, WatchedDict)):
-            return value
-        value.waiting = Waiting(self, number)
-        return value
 
     def part(self, number: int, name: str) -> int | None:
         """Return the number of an object's part that has no value yet."""
@@ -219,48 +201,11 @@ class Waiting:
         self._restoring, self._number = restoring, number
 
     def attached(self, name: str, value: Any) -> Any:
-        """Return an attribute that is set now, with its saved value."""
+        """Return an attribute that is set now, having given it its saved value."""
         child = self._restoring.part(self._number, name)
-        if child is None or not is_tracked(value):
-            return value
-        return self._restoring.bind(child, value)
-
-    def grown(self, value: Any) -> None:
-        """Restore what has come into a list or a dict."""
-        self._restoring.bind(self._number, value)
-
-
-def _watching(base: Any, *methods: str) -> Any:
-    """Return a class of lists or dicts that say when something comes into them."""
-
-    def watching(plain_method: Callable[..., Any]) -> Callable[..., Any]:
-        def method(self: Any, *args: Any, **options: Any) -> Any:
-            result = plain_method(self, *args, **options)
-            if self.waiting is not None:
-                self.waiting.grown(self)
-            return result
-
-        return method
-
-    own = {name: watching(getattr(base, name)) for name in methods}
-    return type(f"Watched{base.__name__.title()}", (base,), {"waiting": None, **own})
-
-
-WatchedList = _watching(list, "append", "extend", "insert", "__iadd__", "__setitem__")
-WatchedDict = _watching(dict, "__setitem__", "update", "setdefault")
-
-
-#: What may be another list or dict that gives what comes into it its value.
-_NESTS = (list, tuple, dict, WatchedList, WatchedDict)
-
-
-def _replace(owner: Any, name: str, part: Any) -> None:
-    if isinstance(owner, list):
-        list.__setitem__(owner, int(name), part)
-    elif isinstance(owner, dict):
-        dict.__setitem__(owner, name, part)
-    elif isinstance(owner, AutoTrackable):
-        vars(owner)[name] = part
+        if child is not None and is_tracked(value):
+            self._restoring.bind(child, value)
+        return value
 
 
 def _check_fit(leaf: Any, array: np.ndarray) -> None:

@@ -16,16 +16,19 @@ from wengert.dialects.tensorflow.dtypes import as_dtype, of_numpy
 from wengert.dialects.tensorflow.errors import OpError, OutOfRangeError, invalid, mistake
 from wengert.dialects.tensorflow.recorders import as_constant, in_function
 from wengert.dialects.tensorflow.settings import ignore
-from wengert.dialects.tensorflow.slices import Composite
 from wengert.dialects.tensorflow.structures import Opaque, TensorSpec, flatten, pack_sequence_as
 from wengert.dialects.tensorflow.structures import assert_same_structure as check_form
 from wengert.dialects.tensorflow.structures import map_structure as mapped
-from wengert.dialects.tensorflow.table import plain
+from wengert.dialects.tensorflow.table import absent, plain
 from wengert.dialects.tensorflow.tensors import Tensor, convert, is_tensor, outward, tensor_of
 from wengert.engine.tensor import Tensor as Native
 from wengert.transforms.vmap import vmap
 
 ns = Native._namespace
+absent({
+    "case": "tf.cond, or Python's if and elif, also in a tf.function",
+    "foldr": "tf.foldl(fn, tf.reverse(elems, [0]))",
+})  # fmt: skip
 #: Options of loops that have no effect on Python's.
 _LOOP = ("parallel_iterations", "back_prop", "swap_memory", "infer_shape", "name")
 
@@ -50,32 +53,6 @@ def cond(pred: Any, true_fn: Any = None, false_fn: Any = None, name: Any = None)
     _check_callable(true_fn, "cond: true_fn")
     _check_callable(false_fn, "cond: false_fn")
     return _branch(true_fn if pred else false_fn)
-
-
-@plain("case")
-def case(
-    pred_fn_pairs: Any, default: Any = None, exclusive: Any = False, strict: Any = False,
-    **ignored: Any,
-) -> Any:  # fmt: skip
-    """Return what the function of the first condition that holds returns."""
-    ignore("case", ignored, "name")
-    pairs = pred_fn_pairs
-    if isinstance(pairs, dict) and exclusive:
-        pairs = [(key.deref(), fn) for key, fn in pairs.items()]
-    if isinstance(pairs, dict) or not pairs:
-        raise ValueError(
-            "case: give at least one pair (condition, function), in a list; a dict has no order in "
-            "which conditions are tried, so write exclusive=True with it"
-        )
-    for pair in pairs if isinstance(pairs, (list, tuple)) else [pairs]:
-        if not isinstance(pair, tuple) or len(pair) != 2 or not is_tensor(pair[0]):
-            raise mistake(TypeError, "case: a pair", pair, "(tf.constant(condition), function)")
-        _check_callable(pair[1], "case: fn")
-    chosen = next((fn for pred, fn in pairs if pred), default)
-    if chosen is None:
-        raise invalid("case: no condition holds, and there is no default")
-    _check_callable(chosen, "case: default")
-    return _branch(chosen)
 
 
 @plain("switch_case")
@@ -168,8 +145,6 @@ def map_fn(
     """Return what a function returns for each element along the first axis, stacked."""
     ignore("map_fn", ignored, *_LOOP)
     _check_callable(fn, "map_fn: fn", AttributeError)
-    if isinstance(elems, Composite):
-        return elems._map_fn(fn)  # type: ignore[attr-defined]
     tensors, count = _elements(elems, "map_fn")
     signature = dtype if fn_output_signature is None else fn_output_signature
     form = elems if signature is None else signature
@@ -259,13 +234,6 @@ def foldl(fn: Any, elems: Any, initializer: Any = None, **ignored: Any) -> Any:
     return _fold("foldl", fn, elems, initializer)[0]
 
 
-@plain("foldr")
-def foldr(fn: Any, elems: Any, initializer: Any = None, **ignored: Any) -> Any:
-    """Return fn(... fn(fn(initializer, elems[-1]), elems[-2]) ..., elems[0])."""
-    ignore("foldr", ignored, *_LOOP)
-    return _fold("foldr", fn, elems, initializer, backwards=True)[0]
-
-
 @plain("scan")
 def scan(
     fn: Any, elems: Any, initializer: Any = None, *, reverse: bool = False, **ignored: Any
@@ -317,6 +285,13 @@ class Function:
             in_function.reset(before)
         seen: set[int] = set()
         return mapped(lambda value: _returned(value, start, seen), result)
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(
+            f"a tf.function has no {name!r} here: it runs as Python, and there is no graph to look "
+            "at or to export; save values with tf.train.Checkpoint(model=model).save(path), and "
+            "models of Keras with model.save('model.keras')"
+        )
 
     def get_concrete_function(self, *args: Any, **kwargs: Any) -> Function:
         """Return the same function, for arguments like these tensors or TensorSpecs."""

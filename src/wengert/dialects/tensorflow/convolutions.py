@@ -11,10 +11,9 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from wengert.dialects.kernel.functions import Argument, Kind
-from wengert.dialects.tensorflow.dtypes import int64
 from wengert.dialects.tensorflow.errors import UnimplementedError, invalid, unfit
-from wengert.dialects.tensorflow.kinds import Dtype, Floating, Input, Like, Real, Vector, one_of
-from wengert.dialects.tensorflow.table import offered
+from wengert.dialects.tensorflow.kinds import Floating, Input, Like, Vector, one_of
+from wengert.dialects.tensorflow.table import absent, offered
 from wengert.dialects.tensorflow.tensors import Native, check_kind, convert, ns, static
 from wengert.ops.families.narrow import in_single
 from wengert.ops.neural import convolutions, pooling
@@ -25,6 +24,18 @@ Pairs = tuple[tuple[int, int], ...]
 #: What TensorFlow calls the layouts, by the number of spatial axes: channels last, and first.
 LAYOUTS = {1: ("NWC", "NCW"), 2: ("NHWC", "NCHW"), 3: ("NDHWC", "NCDHW")}
 _CHECKS: Any = (ValueError, TypeError)
+absent(
+    {
+        "atrous_conv2d": "tf.nn.conv2d(x, filters, 1, padding, dilations=rate)",
+        "atrous_conv2d_transpose": "tf.nn.conv2d_transpose(..., dilations=rate)",
+        "max_pool_with_argmax": "tf.nn.max_pool2d, and tf.argmax of tf.image.extract_patches",
+        "crelu": "tf.nn.relu(tf.concat([x, -x], -1))",
+        "log_poisson_loss": "tf.exp(log_input) - targets * log_input",
+        "weighted_moments": "tf.reduce_sum(weights * x, axes) / tf.reduce_sum(weights, axes)",
+        **dict.fromkeys(("sufficient_statistics", "normalize_moments"), "tf.nn.moments(x, axes)"),
+    },
+    "nn.",
+)
 
 
 # -- arguments --------------------------------------------------------------------------------
@@ -268,12 +279,6 @@ def separable_conv2d(
     return _convolved(y, _kernel(pointwise_filter, 2), _windows(2, 1, 1, data_format), "VALID")
 
 
-@offered("nn.atrous_conv2d", raises=_CHECKS)
-def atrous_conv2d(value: _Pixels, filters: Like, rate: int, padding: Any) -> Native:
-    """Return the convolution with a kernel whose elements are `rate` apart."""
-    return _convolved(value, _kernel(filters, 2), _windows(2, 1, int(rate)), padding)
-
-
 # -- their transposes ---------------------------------------------------------------------------
 
 
@@ -322,14 +327,6 @@ for _spatial in (0, 1, 2, 3):
     _transpose(_spatial)
 
 
-@offered("nn.atrous_conv2d_transpose", raises=_CHECKS)
-def atrous_conv2d_transpose(
-    value: Floating, filters: Like, output_shape: Vector, rate: int, padding: Any
-) -> Native:
-    """Return the transpose of `atrous_conv2d`."""
-    return _transposed(value, filters, output_shape, _windows(2, 1, int(rate)), padding)
-
-
 # -- pooling ------------------------------------------------------------------------------------
 
 
@@ -341,29 +338,10 @@ def _mean(x: Native, geometry: dict[str, Any]) -> Native:
     return mean
 
 
-def _depth(ksize: Any, strides: Any) -> int:
-    """Return how many channels a window of one pixel has, in steps of the same; 0 if it is none."""
-    window = static(ksize)
-    if window != static(strides) or not isinstance(window, list) or window[:3] != [1, 1, 1]:
-        return 0
-    return int(window[3]) if len(window) == 4 and window[3] > 1 else 0
-
-
-def _over_channels(x: Native, depth: int) -> Native:
-    """Return the largest of each `depth` channels of (batch, rows, columns, channels)."""
-    if x.shape[-1] % depth:
-        raise UnimplementedError(f"windows of {depth} channels do not part {x.shape[-1]} evenly")
-    largest: Native = pooling.max_pool(
-        x, **pooling.side_by_side((depth,), x.shape[-1:]), ties="first"
-    )
-    return largest
-
-
 def _pooled(
-    how: str, x: Native, ksize: Any, windows: _Windows, padding: Any, explicit: bool = False,
-    indices: bool = False,
-) -> Any:  # fmt: skip
-    """Return the mean or the largest element of each window, and if asked for where that is.
+    how: str, x: Native, ksize: Any, windows: _Windows, padding: Any, explicit: bool = False
+) -> Any:
+    """Return the mean or the largest element of each window.
 
     Of equal elements the first one has the whole derivative, as in TensorFlow.
     """
@@ -382,10 +360,7 @@ def _pooled(
     }
     if how == "AVG":
         return _and_back(_mean(x, geometry), batch, windows)
-    y = _and_back(pooling.max_pool(x, **geometry, ties="first"), batch, windows)
-    if not indices:
-        return y
-    return y, _and_back(pooling.max_pool_indices(x, **geometry), batch, windows)
+    return _and_back(pooling.max_pool(x, **geometry, ties="first"), batch, windows)
 
 
 _HOWS = {"MAX": "largest element", "AVG": "mean"}
@@ -407,9 +382,6 @@ def _pooling(how: str, spatial: int) -> None:
         input: Input, ksize: Any, strides: Any, padding: Any, data_format: Any = last
     ) -> Native:
         axes = spatial or _check_spatial(input.ndim - 2, "input")
-        depth = _depth(ksize, strides) if how == "MAX" else 0
-        if depth and not _is_first(data_format, axes):
-            return _over_channels(input, depth)
         windows = _windows(axes, strides, 1, data_format)
         return _pooled(how, input, ksize, windows, padding, how == "MAX" and axes == 2)
 
@@ -430,19 +402,3 @@ def pool(
     if max(windows.dilations) > 1 and padding == "SAME":
         raise unfit("'VALID', and tf.pad before", ValueError, padding=padding, dilations=dilations)
     return _pooled(pooling_type, input, list(window_shape), windows, padding)
-
-
-@offered("nn.max_pool_with_argmax", raises=_CHECKS)
-def max_pool_with_argmax(
-    input: Real, ksize: Any, strides: Any, padding: Any, data_format: str = "NHWC",
-    output_dtype: Dtype = int64, include_batch_in_index: bool = False,
-) -> tuple[Native, Native]:  # fmt: skip
-    """Return the largest elements, and where they are in (rows, columns, channels) laid flat."""
-    if data_format != "NHWC":
-        raise ValueError(f"data_format={data_format!r}; this function takes 'NHWC'")
-    y, where = _pooled("MAX", input, ksize, _windows(2, strides), padding, indices=True)
-    batch, rows, columns, channels = input.shape
-    flat = np.asarray(where.numpy()) * channels + np.arange(channels)
-    if include_batch_in_index:
-        flat = flat + (np.arange(batch) * rows * columns * channels)[:, None, None, None]
-    return y, ns.asarray(flat.astype(output_dtype))

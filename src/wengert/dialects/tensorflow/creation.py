@@ -26,6 +26,9 @@ absent({
     "is_symbolic_tensor": "False: there are no graphs",
     "parallel_stack": "tf.stack(values)",
     "shape_n": "[tf.shape(x) for x in tensors]",
+    "unravel_index": "np.unravel_index(indices, dims)",
+    "truncatediv": "tf.cast(x / y, x.dtype), of whole numbers",
+    "truncatemod": "x - y * tf.cast(x / y, x.dtype), of whole numbers",
 })  # fmt: skip
 
 
@@ -156,21 +159,17 @@ def _inner_limit(limit: Any, wanted: dtypes.DType, dtype: np.dtype) -> Any:
 
 def _shape_of(input: Any) -> tuple[int, ...]:
     if isinstance(input, Composite):
-        lengths = input.bounding_shape() if hasattr(input, "bounding_shape") else input.shape
-        return tuple(int(n) for n in lengths)
+        return tuple(int(n) for n in input.shape)
     return tuple(eager.data_of(input).shape)
 
 
-_BOUNDS = "of a ragged tensor, of the least array that holds it"
-
-
-@offered("shape", raises=(ValueError, TypeError), recorded=False, differs=_BOUNDS)
+@offered("shape", raises=(ValueError, TypeError), recorded=False)
 def shape(input: Any, out_type: K.Dtype | None = None) -> Native:
     """Return the length of each axis, as a tensor."""
     return wrap(np.asarray(_shape_of(input), np.int32 if out_type is None else out_type))
 
 
-@offered("size", raises=(ValueError, TypeError), recorded=False, differs=_BOUNDS)
+@offered("size", raises=(ValueError, TypeError), recorded=False)
 def size(input: Any, out_type: K.Dtype | None = None) -> Native:
     """Return the number of elements, as a tensor."""
     count = math.prod(_shape_of(input))

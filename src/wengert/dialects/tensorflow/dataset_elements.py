@@ -133,29 +133,6 @@ def keep(elements: Iterator[Any], predicate: Callable[..., Any]) -> Iterator[Any
     return (e for e in elements if called(predicate, e))
 
 
-def scan(elements: Iterator[Any], initial_state: Any, scan_func: Any) -> Iterator[Any]:
-    """Return what a function of a state and an element returns besides the next state."""
-    state = tensors(initial_state)
-    for element in elements:
-        state, answer = map(tensors, scan_func(state, element))
-        yield answer
-
-
-def take_while(elements: Iterator[Any], predicate: Callable[..., Any]) -> Iterator[Any]:
-    """Return the elements up to the first for which a condition does not hold."""
-    return itertools.takewhile(lambda e: called(predicate, e), elements)
-
-
-def unique(elements: Iterator[Any]) -> Iterator[Any]:
-    """Return each element once."""
-    seen = set()
-    for element in elements:
-        key = np.asarray(element).item()
-        if key not in seen:
-            seen.add(key)
-            yield element
-
-
 def number(elements: Iterator[Any], start: int = 0) -> Iterator[Any]:
     """Return (number, element) for each element."""
     return ((made(np.asarray(i, np.int64)), e) for i, e in enumerate(elements, start))
@@ -214,29 +191,6 @@ def window(
 def flat_map(elements: Iterator[Any], map_func: Callable[..., Any]) -> Iterator[Any]:
     """Return the elements of the datasets that a function returns."""
     return itertools.chain.from_iterable(called(map_func, e) for e in elements)
-
-
-def interleave(
-    elements: Iterator[Any], map_func: Any, cycle_length: int | None = None,
-    block_length: int | None = None,
-) -> Iterator[Any]:  # fmt: skip
-    """Return the elements of the datasets that a function returns, of several in turn."""
-    datasets = (called(map_func, e) for e in elements)
-    running = [iter(part) for part in itertools.islice(datasets, cycle_length or 1)]
-    block_length, at = block_length or 1, 0
-    while running:
-        at %= len(running)
-        block = list(itertools.islice(running[at], block_length))
-        yield from block
-        if len(block) == block_length:
-            at += 1
-            continue
-        fresh = next(datasets, None)
-        if fresh is None:
-            del running[at]
-        else:
-            running[at] = iter(fresh)
-            at += 1
 
 
 def shuffled(

@@ -43,6 +43,12 @@ for _name, _members in (
 ):
     put((f"data.experimental.{_name}",), enum.Enum(_name, _members, start=0))
 _OTHERWISE = "elements are computed when they are asked for, in Python"
+#: What to write in the place of methods that are not offered.
+_INSTEAD = {
+    "interleave": "flat_map(function)",
+    "scan": "map(function), with the state in a tf.Variable",
+    "take_while": "filter(function), or a loop with break", "unique": "filter(function)",
+}  # fmt: skip
 _IGNORED = ("num_parallel_calls", "deterministic", "name")
 
 
@@ -181,14 +187,10 @@ class Dataset(Kind):
 
     map = _stage(stages.map_each, _same)
     filter = _stage(stages.keep)
-    scan = _stage(stages.scan, _same)
-    take_while = _stage(stages.take_while)
-    unique = _stage(stages.unique)
     enumerate = _stage(stages.number, _same)
     batch = _stage(stages.batch, _batches)
     padded_batch = _stage(stages.padded_batch, _batches)
     flat_map = _stage(stages.flat_map)
-    interleave = _stage(stages.interleave)
     take = _stage(stages.take, lambda n, count: n if count < 0 else min(n, count))
     skip = _stage(stages.skip, lambda n, count: max(n - count, 0))
 
@@ -300,6 +302,10 @@ class Dataset(Kind):
 
     def __bool__(self) -> bool:
         return True
+
+    def __getattr__(self, name: str) -> Any:
+        instead = f"; write dataset.{_INSTEAD[name]}" if name in _INSTEAD else ""
+        raise AttributeError(f"a dataset has no attribute {name!r}{instead}")
 
     @property
     def element_spec(self) -> Any:

@@ -42,11 +42,6 @@ class DType:
         return getattr(self, name)
 
     @property
-    def as_datatype_enum(self) -> int:
-        """The number that TensorFlow's files have for it."""
-        return _NUMBERS[self.name]
-
-    @property
     def base_dtype(self) -> DType:
         """Itself: there are no references."""
         return self
@@ -72,13 +67,6 @@ class DType:
         info: Any = backends.finfo(self._numpy) if self.is_floating else np.iinfo(self._numpy)
         value = getattr(info, which)
         return value if self.is_floating else int(value)
-
-    @property
-    def limits(self) -> tuple[Any, Any]:
-        """What numbers range over in images: 0 to the greatest, or to 1 if they have fractions."""
-        if self.is_complex or self in (float16, bfloat16, string):
-            raise ValueError(f"limits: images have no range in {self}")
-        return 0, 1 if self.is_floating else True if self.is_bool else self.max
 
     def is_compatible_with(self, other: Any) -> bool:
         """Return whether another dtype is the same."""
@@ -136,11 +124,6 @@ _BY_NUMPY = {
     )
 }  # fmt: skip
 _BY_NAME = {d.name: d for d in _BY_NUMPY.values()} | EXTENDED
-_NUMBERS = {
-    "float32": 1, "float64": 2, "int32": 3, "uint8": 4, "int16": 5, "int8": 6, "string": 7,
-    "complex64": 8, "int64": 9, "bool": 10, "bfloat16": 14, "uint16": 17, "complex128": 18,
-    "float16": 19, "uint32": 22, "uint64": 23, "float8_e5m2": 24, "float8_e4m3fn": 25,
-}  # fmt: skip
 _OTHER_NAMES = {"half": "float16", "float": "float32", "double": "float64"}
 
 

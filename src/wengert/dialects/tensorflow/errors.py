@@ -68,16 +68,6 @@ def as_is(error: Exception) -> Exception:
     return error
 
 
-class CompositeGiven(TypeError):
-    """A tensor is expected, and a ragged one was given, which some functions take themselves."""
-
-    as_is = True
-
-    def __init__(self, given: Any, why: str) -> None:
-        super().__init__(f"{given!r:.100} {why}")
-        self.given = given
-
-
 def mistake(wrong: type[Exception], what: str, given: Any, expected: str) -> Exception:
     """Return an error about something that was given, which says what was expected."""
     text = f"{what} is {given!r:.100}; expected {expected}"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import glob as globs
+import glob
 import os
 import shutil
-from collections.abc import Callable, Iterator
-from functools import wraps
+from collections.abc import Callable
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -30,10 +30,9 @@ _CLASSES = {
 }
 
 
-def _offer(body: Callable[..., Any], differs: str = "") -> None:
+def _offer(name: str, function: Callable[..., Any], doc: str, differs: str = "") -> None:
     """Offer a function of paths, whose errors become TensorFlow's."""
 
-    @wraps(body)
     def call(path: Any, *args: Any, **options: Any) -> Any:
         if not isinstance(path, (str, bytes, os.PathLike, list, tuple)):
             raise TypeError(f"got {path!r:.80}; expected a path, as str, bytes or os.PathLike")
@@ -41,94 +40,56 @@ def _offer(body: Callable[..., Any], differs: str = "") -> None:
             text = f"{path!r} is on another machine; only files of this one are offered"
             raise UnimplementedError(None, None, text)
         try:
-            return body(path, *args, **options)
+            return function(path, *args, **options)
         except OSError as error:
             found: type[OpError] = _CLASSES.get(type(error), FailedPreconditionError)
             raise found(None, None, f"{path!r:.200}: {error.strerror}") from None
 
-    put((f"io.gfile.{body.__name__}",), call, differs)
+    call.__name__, call.__doc__ = name, doc
+    put((f"io.gfile.{name}",), call, differs)
 
 
-def exists(path: Any) -> bool:
-    """Return whether there is such a file or folder."""
-    return os.path.exists(path)
-
-
-def isdir(path: Any) -> bool:
-    """Return whether there is such a folder."""
-    return os.path.isdir(path)
-
-
-def listdir(path: Any) -> list[str]:
-    """Return the names of what is in a folder."""
-    return sorted(os.listdir(os.fsdecode(path)))
-
-
-def glob(pattern: Any) -> list[str]:
-    """Return the paths that match a pattern, or any of several."""
+def _matching(pattern: Any) -> list[str]:
     patterns = pattern if isinstance(pattern, (list, tuple)) else [pattern]
-    return [path for one in patterns for path in sorted(globs.glob(os.fsdecode(one)))]
+    return [path for one in patterns for path in sorted(glob.glob(os.fsdecode(one)))]
 
 
-def mkdir(path: Any) -> None:
-    """Make a folder, if there is none."""
-    if not os.path.isdir(path):
-        os.mkdir(path)
+def _unless_there(function: Callable[..., Any]) -> Callable[..., None]:
+    """Return a function of two paths that leaves alone what is there, unless it is told not to."""
+
+    def call(src: Any, dst: Any, overwrite: bool = False) -> None:
+        if not overwrite and os.path.exists(dst):
+            raise AlreadyExistsError(None, None, f"{dst!r} is there already; write overwrite=True")
+        function(src, dst)
+
+    return call
 
 
-def makedirs(path: Any) -> None:
-    """Make a folder and those that it is in, if there are none."""
-    os.makedirs(path, exist_ok=True)
-
-
-def remove(path: Any) -> None:
-    """Remove a file."""
-    os.remove(path)
-
-
-def rmtree(path: Any) -> None:
-    """Remove a folder, with all that is in it."""
-    shutil.rmtree(path)
-
-
-def _free(path: Any, overwrite: bool) -> None:
-    if not overwrite and os.path.exists(path):
-        raise AlreadyExistsError(None, None, f"{path!r} is there already; write overwrite=True")
-
-
-def copy(src: Any, dst: Any, overwrite: bool = False) -> None:
-    """Copy a file."""
-    _free(dst, overwrite)
-    shutil.copyfile(src, dst)
-
-
-def rename(src: Any, dst: Any, overwrite: bool = False) -> None:
-    """Give a file or a folder another name."""
-    _free(dst, overwrite)
-    os.replace(src, dst)
-
-
-def stat(path: Any) -> Any:
-    """Return the length of a file, when it was changed, and whether it is a folder."""
+def _stat(path: Any) -> Any:
     found, folder = os.stat(path), os.path.isdir(path)
     return SimpleNamespace(length=found.st_size, mtime_nsec=found.st_mtime_ns, is_directory=folder)
 
 
-def walk(top: Any, topdown: bool = True, onerror: Any = None) -> Iterator[Any]:
-    """Return an iterator of folders: their path, the folders and the files in each."""
-    return os.walk(os.fsdecode(top), topdown, onerror)
-
-
-def GFile(name: Any, mode: str = "r") -> Any:
-    """Return an open file."""
+def _opened(name: Any, mode: str = "r") -> Any:
     if mode.replace("b", "") not in ("r", "w", "a", "r+", "w+", "a+"):
         raise invalid(f"mode is {mode!r}; expected 'r', 'w' or 'a', maybe with 'b' or '+'")
     return open(name, mode, encoding=None if "b" in mode else "utf-8")
 
 
 put(("io.gfile.join",), os.path.join)
-for _body in (
-    exists, isdir, listdir, glob, mkdir, makedirs, remove, rmtree, copy, rename, stat, walk,
+for _name, _function, _doc in (
+    ("exists", os.path.exists, "Return whether there is such a file or folder."),
+    ("isdir", os.path.isdir, "Return whether there is such a folder."),
+    ("listdir", lambda path: sorted(os.listdir(os.fsdecode(path))), "Return what is in a folder."),
+    ("glob", _matching, "Return the paths that match a pattern, or any of several."),
+    ("mkdir", lambda path: None if os.path.isdir(path) else os.mkdir(path), "Make a folder."),
+    ("makedirs", partial(os.makedirs, exist_ok=True), "Make a folder and those that it is in."),
+    ("remove", os.remove, "Remove a file."),
+    ("rmtree", shutil.rmtree, "Remove a folder, with all that is in it."),
+    ("copy", _unless_there(shutil.copyfile), "Copy a file."),
+    ("rename", _unless_there(os.replace), "Give a file or a folder another name."),
+    ("stat", _stat, "Return the length of a file, when it was changed, and if it is a folder."),
+    ("walk", lambda top, *how: os.walk(os.fsdecode(top), *how), "Return an iterator of folders."),
 ):  # fmt: skip
-    _offer(_body)
-_offer(GFile, "is Python's file, opened at once")
+    _offer(_name, _function, _doc)
+_offer("GFile", _opened, "Return an open file.", "is Python's file, opened at once")

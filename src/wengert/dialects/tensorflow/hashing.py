@@ -1,6 +1,6 @@
 """Hash values of strings that are the same everywhere: the numbers that TensorFlow's tables hold.
 
-FarmHash's Fingerprint64 and SipHash-2-4, as published, in whole numbers of 64 bits.
+FarmHash's Fingerprint64, as published, in whole numbers of 64 bits.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.dialects.tensorflow.errors import invalid, type_error
+from wengert.dialects.tensorflow.errors import invalid
 from wengert.dialects.tensorflow.kinds import Count
 from wengert.dialects.tensorflow.strings import Strings, each
 from wengert.dialects.tensorflow.table import offered
@@ -116,50 +116,9 @@ def joined(one: int, other: int) -> int:
     return _fold(_fold(found) * _CAT)
 
 
-def keyed(text: bytes, key: tuple[int, int]) -> int:
-    """Return SipHash-2-4 of a text, under a key of two numbers."""
-    names = (0x736F6D6570736575, 0x646F72616E646F6D, 0x6C7967656E657261, 0x7465646279746573)
-    a, b, c, d = (name ^ key[place & 1] for place, name in enumerate(names))
-    padded = text + bytes(7 - len(text) % 8) + bytes([len(text) & 0xFF])
-
-    def rounds(times: int) -> None:
-        nonlocal a, b, c, d
-        for _ in range(times):
-            a, c = (a + b) & _ALL, (c + d) & _ALL
-            b, d = _turn(b, 51) ^ a, _turn(d, 48) ^ c
-            a, c = (_turn(a, 32) + d) & _ALL, (c + b) & _ALL
-            b, d, c = _turn(b, 47) ^ c, _turn(d, 43) ^ a, _turn(c, 32)
-
-    for place in range(0, len(padded), 8):
-        word = int.from_bytes(padded[place : place + 8], "little")
-        d ^= word
-        rounds(2)
-        a ^= word
-    c ^= 0xFF
-    rounds(4)
-    return a ^ b ^ c ^ d
-
-
-def _buckets(num_buckets: int) -> int:
-    if num_buckets < 1:
-        raise invalid(f"num_buckets is {num_buckets}; give 1 or more")
-    return num_buckets
-
-
 @offered("strings.to_hash_bucket_fast", raises=(TypeError, ValueError))
 def to_hash_bucket_fast(input: Strings, num_buckets: Count) -> Native:
     """Return the fingerprint of each string, modulo the number of buckets."""
-    n = _buckets(num_buckets)
-    return each(lambda text: fingerprint(text) % n, input, np.int64)
-
-
-@offered("strings.to_hash_bucket_strong", raises=(TypeError, ValueError))
-def to_hash_bucket_strong(input: Strings, num_buckets: Count, key: Any) -> Native:
-    """Return the hash value of each string under a key, modulo the number of buckets."""
-    n = _buckets(num_buckets)
-    if not isinstance(key, (list, tuple)):
-        raise type_error(f"key is {key!r}; give a list of two whole numbers")
-    if len(key) != 2:
-        raise invalid(f"key has {len(key)} numbers; give two")
-    first, second = (int(number) & _ALL for number in key)
-    return each(lambda text: keyed(text, (first, second)) % n, input, np.int64)
+    if num_buckets < 1:
+        raise invalid(f"num_buckets is {num_buckets}; give 1 or more")
+    return each(lambda text: fingerprint(text) % num_buckets, input, np.int64)

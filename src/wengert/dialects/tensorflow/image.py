@@ -13,25 +13,38 @@ from wengert import backends
 from wengert.dialects.kernel.functions import Argument, Kind
 from wengert.dialects.tensorflow.dtypes import as_dtype, of_numpy
 from wengert.dialects.tensorflow.errors import FailedPreconditionError, invalid, mistake
-from wengert.dialects.tensorflow.kinds import Array, Floating, Input, Int, Shape, one_of
+from wengert.dialects.tensorflow.kinds import Array, Floating, Input, Shape, one_of
 from wengert.dialects.tensorflow.random import global_generator
-from wengert.dialects.tensorflow.table import ABSENT, offered, put
-from wengert.dialects.tensorflow.tensors import Native, check_dtypes, convert, ns, static, tensor_of
-from wengert.ops.neural import colours, convolutions, projections, resizing, unfolding
+from wengert.dialects.tensorflow.table import absent, offered, put, row
+from wengert.dialects.tensorflow.tensors import Native, check_dtypes, convert, ns, static
+from wengert.ops.neural import colours, projections, resizing, unfolding
+from wengert.ops.neural import images as measures
 from wengert.ops.neural.windows import fitting_windows
 
 _offered = functools.partial(offered, raises=(ValueError, TypeError))
-_STATELESS = ("crop", "flip_left_right", "flip_up_down")
-for _name, _instead in {
-    **dict.fromkeys(("rgb_to_yuv", "yuv_to_rgb", "rgb_to_yiq", "yiq_to_rgb"),
-                    "tf.tensordot(images, matrix, 1)"),
-    **{f"stateless_random_{name}": f"tf.image.random_{name}(..., seed=1)" for name in _STATELESS},
-    **{f"{start}random_{name}": f"tf.image.adjust_{name}(x, np.random.uniform(low, high))"
-       for name in ("brightness", "contrast") for start in ("", "stateless_")},
-    "resize_with_pad": "tf.image.resize(x, size, preserve_aspect_ratio=True), and tf.image."
-                       "resize_with_crop_or_pad of that",
-}.items():  # fmt: skip
-    ABSENT[f"image.{_name}"] = f"tf.image.{_name} is not offered; write {_instead}"
+absent(
+    {
+        **dict.fromkeys(
+            ("rgb_to_yuv", "yuv_to_rgb", "rgb_to_yiq", "yiq_to_rgb"),
+            "tf.tensordot(images, matrix, 1)",
+        ),
+        "adjust_brightness": "image + delta",
+        "adjust_gamma": "gain * image**gamma",
+        "grayscale_to_rgb": "tf.repeat(images, 3, axis=-1)",
+        "image_gradients": "images[:, 1:] - images[:, :-1], and the same along columns",
+        "transpose": "tf.transpose of the axes of rows and columns",
+        "rot90": "tf.transpose, and tf.image.flip_left_right or flip_up_down",
+        **dict.fromkeys(
+            ("crop_to_bounding_box", "central_crop"),
+            "images[..., top : top + height, left : left + width, :]",
+        ),
+        **dict.fromkeys(
+            ("pad_to_bounding_box", "resize_with_crop_or_pad", "resize_with_pad"),
+            "tf.pad, after tf.image.resize or a slice of the image",
+        ),
+    },
+    "image.",
+)
 
 
 # -- arguments ----------------------------------------------------------------------------------
@@ -112,69 +125,6 @@ def resize(
     return resizing.resize_axes(x, taps)
 
 
-def _check_inside(offset: Any, inner: Any, outer: Any) -> None:
-    """Raise unless a rectangle lies inside of another."""
-    fits = all(a + n <= m for a, n, m in zip(offset, inner, outer, strict=True))
-    if not fits or min(offset) < 0 or min(inner) < 1:
-        raise ValueError(
-            f"{tuple(inner)} (rows, columns), from {tuple(offset)} on, do not fit in {tuple(outer)}"
-        )
-
-
-def _cropped(x: Native, top: int, left: int, height: int, width: int) -> Native:
-    return x[..., top : top + height, left : left + width, :]
-
-
-def _padded(x: Native, top: int, left: int, height: int, width: int) -> Native:
-    below, right = height - top - x.shape[-3], width - left - x.shape[-2]
-    return ns.pad(x, ((0, 0),) * (x.ndim - 3) + ((top, below), (left, right), (0, 0)))
-
-
-@_offered("image.crop_to_bounding_box")
-def crop_to_bounding_box(
-    image: Image, offset_height: Int, offset_width: Int, target_height: Int, target_width: Int
-) -> Any:
-    """Return a rectangle of an image."""
-    offset, size = (offset_height, offset_width), (target_height, target_width)
-    _check_inside(offset, size, image.shape[-3:-1])
-    return _cropped(image, *offset, *size)
-
-
-@_offered("image.pad_to_bounding_box")
-def pad_to_bounding_box(
-    image: Image, offset_height: Int, offset_width: Int, target_height: Int, target_width: Int
-) -> Any:
-    """Return an image with zeros around it."""
-    offset, size = (offset_height, offset_width), (target_height, target_width)
-    _check_inside(offset, image.shape[-3:-1], size)
-    return _padded(image, *offset, *size)
-
-
-@_offered("image.resize_with_crop_or_pad")
-def resize_with_crop_or_pad(image: Image, target_height: Int, target_width: Int) -> Any:
-    """Return an image cut or padded at its borders, evenly, to another size."""
-    size, own = (target_height, target_width), image.shape[-3:-1]
-    _check_inside((0, 0), size, size)
-    top, left = (max(n - m, 0) // 2 for n, m in zip(own, size, strict=True))
-    x = _cropped(image, top, left, *map(min, own, size))
-    top, left = (max(m - n, 0) // 2 for n, m in zip(own, size, strict=True))
-    return _padded(x, top, left, *size)
-
-
-@_offered("image.central_crop")
-def central_crop(image: Any, central_fraction: Any) -> Any:
-    """Return the middle of an image."""
-    fraction = float(static(central_fraction))
-    if not 0 < fraction <= 1:
-        raise ValueError(f"central_fraction={fraction}; expected more than 0 and at most 1")
-    if fraction == 1:
-        return tensor_of(image)
-    x = _one_or_several(image, Argument("central_crop", "image"))
-    starts = [int((n - n * fraction) / 2) for n in x.shape[-3:-1]]
-    sizes = [n - 2 * start for n, start in zip(x.shape[-3:-1], starts, strict=True)]
-    return _cropped(x, *starts, *sizes)
-
-
 @_offered("image.extract_patches")
 def extract_patches(images: Input, sizes: Any, strides: Any, rates: Any, padding: str) -> Any:
     """Return windows of images, each laid flat in the place of its channels."""
@@ -196,33 +146,11 @@ def extract_patches(images: Input, sizes: Any, strides: Any, rates: Any, padding
 # -- turns --------------------------------------------------------------------------------------
 
 
-@_offered("image.flip_left_right")
-def flip_left_right(image: Images) -> Any:
-    """Return an image with its columns in reverse."""
-    return ns.flip(image, axis=-2)
-
-
-@_offered("image.flip_up_down")
-def flip_up_down(image: Images) -> Any:
-    """Return an image with its rows in reverse."""
-    return ns.flip(image, axis=-3)
-
-
-@_offered("image.transpose")
-def transpose(image: Images) -> Any:
-    """Return an image with rows and columns swapped."""
-    return ns.swapaxes(image, -3, -2)
-
-
-@_offered("image.rot90")
-def rot90(image: Any, k: Any = 1) -> Any:
-    """Return an image turned by k right angles, counter-clockwise."""
-    x, turns = _images()(image, Argument("rot90", "image")), int(static(k)) % 4
-    if not turns:
-        return tensor_of(image)
-    if turns == 2:
-        return ns.flip(x, axis=(-3, -2))
-    return ns.flip(ns.swapaxes(x, -3, -2), axis=-3 if turns == 1 else -2)
+for _name, _axis, _lines in (("left_right", -2, "columns"), ("up_down", -3, "rows")):
+    row(
+        f"image.flip_{_name}", lambda image, axis=_axis: ns.flip(image, axis=axis),
+        f"an image with its {_lines} in reverse", raises=(ValueError, TypeError), image=Images,
+    )  # fmt: skip
 
 
 # -- colours ------------------------------------------------------------------------------------
@@ -306,54 +234,20 @@ def project(
     return projections.project(images, transforms, (rows, columns), *how)
 
 
-@_offered("image.grayscale_to_rgb")
-def grayscale_to_rgb(images: Input) -> Any:
-    """Return the same channel three times."""
-    if images.shape[-1:] != (1,):
-        raise ValueError(f"images of shape {images.shape}; expected one channel on the last axis")
-    return ns.broadcast_to(images, (*images.shape[:-1], 3))
-
-
-def _adjusted(x: Native, how: Callable[..., Native], *numbers: Any) -> Native:
-    """Return an image changed as floating numbers, in its own dtype."""
-    kind = x.dtype if x.dtype in (np.float16, np.float32) else np.dtype(np.float32)
-    given = [ns.astype(convert(number), kind) for number in numbers]
-    return _as_dtype(how(_as_dtype(x, kind), *given), x.dtype, saturate=True)
-
-
-@_offered("image.adjust_brightness")
-def adjust_brightness(image: Input, delta: Any) -> Any:
-    """Return an image with a number added to all colours."""
-    return _adjusted(image, lambda x, more: x + more, delta)
-
-
-def _contrast(x: Native, factor: Native) -> Native:
-    mean = ns.mean(x, axis=(-3, -2), keepdims=True)
-    return (x - mean) * factor + mean
-
-
 @_offered("image.adjust_contrast", differs="it has a gradient")
 def adjust_contrast(images: Input, contrast_factor: Any) -> Any:
     """Return an image with the distance of each colour from its mean multiplied."""
-    return _adjusted(images, _contrast, contrast_factor)
-
-
-@_offered("image.adjust_gamma")
-def adjust_gamma(image: Input, gamma: Any = 1, gain: Any = 1) -> Any:
-    """Return gain * image ** gamma."""
-    if type(gamma) in (int, float) and gamma < 0:
-        raise ValueError(f"gamma={gamma}; expected at least 0")
-    return _adjusted(image, lambda x, power, factor: factor * x**power, gamma, gain)
+    kind = images.dtype if images.dtype in (np.float16, np.float32) else np.dtype(np.float32)
+    x, factor = _as_dtype(images, kind), ns.astype(convert(contrast_factor), kind)
+    mean = ns.mean(x, axis=(-3, -2), keepdims=True)
+    return _as_dtype((x - mean) * factor + mean, images.dtype, saturate=True)
 
 
 @_offered("image.per_image_standardization")
 def per_image_standardization(image: Images) -> Any:
     """Return images, each of mean 0 and variance 1."""
-    x = image if image.dtype in (np.float16, np.float32) else ns.astype(image, np.float32)
-    mean = ns.mean(x, axis=(-3, -2, -1), keepdims=True)
-    variance = ns.mean((x - mean) ** 2, axis=(-3, -2, -1), keepdims=True)
-    least = 1.0 / math.prod(x.shape[-3:])
-    return (x - mean) / ns.sqrt(ns.where(variance > least, variance, least))
+    narrow = image.dtype in (np.float16, np.float32)
+    return measures.standardised(image if narrow else ns.astype(image, np.float32))
 
 
 # -- measures -----------------------------------------------------------------------------------
@@ -367,28 +261,10 @@ def total_variation(images: Image) -> Any:
     return down + ns.sum(across, axis=(-3, -2, -1))
 
 
-@_offered("image.image_gradients")
-def image_gradients(image: Batch) -> Any:
-    """Return differences to the next row and to the next column; 0 at the end."""
-    none = (0, 0)
-    down = ns.pad(image[:, 1:] - image[:, :-1], (none, (0, 1), none, none))
-    return down, ns.pad(image[:, :, 1:] - image[:, :, :-1], (none, none, (0, 1), none))
-
-
-def _each_channel(x: Native, kernel: np.ndarray) -> Native:
-    """Return the convolution of every channel of (batch, rows, columns, channels) with a kernel."""
-    channels = x.shape[-1]
-    weight = np.broadcast_to(kernel.astype(x.dtype), (channels, 1, *kernel.shape))
-    y = convolutions.conv2d(ns.moveaxis(x, -1, 1), ns.asarray(np.array(weight)), groups=channels)
-    return ns.moveaxis(y, 1, -1)
-
-
-@_offered("image.sobel_edges")
-def sobel_edges(image: Input) -> Any:
-    """Return Sobel's differences down and across, as a new last axis; borders are reflected."""
-    padded = ns.pad(image, ((0, 0), (1, 1), (1, 1), (0, 0)), mode="reflect")
-    across = np.array([[-1, 0, 1], [-2, 0, 2], [-1, 0, 1]])
-    return ns.stack([_each_channel(padded, k) for k in (across.T, across)], axis=-1)
+row(
+    "image.sobel_edges", measures.sobel_edges, "differences down and across, as a new last axis",
+    raises=(ValueError, TypeError), image=Input,
+)  # fmt: skip
 
 
 def _two(a: Any, b: Any, max_val: Any) -> tuple[Native, Native, Any]:
@@ -422,15 +298,8 @@ def ssim(
     lead = ns.broadcast_shapes(x.shape[:-3], y.shape[:-3])
     x, y = (ns.reshape(ns.broadcast_to(v, (*lead, *v.shape[-3:])), (-1, *v.shape[-3:]))
             for v in (x, y))  # fmt: skip
-    line = np.exp(-((np.arange(filter_size) - (filter_size - 1) / 2) ** 2) / (2 * filter_sigma**2))
-    kernel = np.outer(line, line) / line.sum() ** 2
-    mean_x, mean_y = _each_channel(x, kernel), _each_channel(y, kernel)
-    product, squares = 2.0 * mean_x * mean_y, mean_x**2 + mean_y**2
     c1, c2 = (k1 * most) ** 2, (k2 * most) ** 2
-    luminance = (product + c1) / (squares + c1)
-    covariance = 2.0 * _each_channel(x * y, kernel) - product
-    spread = _each_channel(x * x + y * y, kernel) - squares
-    index = luminance * (covariance + c2) / (spread + c2)
+    index = measures.structural_similarity(x, y, c1, c2, filter_size, filter_sigma)
     if return_index_map:
         found = ns.mean(index, axis=-1)
         return ns.reshape(found, (*lead, *found.shape[1:]))
@@ -444,21 +313,18 @@ Seed = Annotated[Any, Kind(lambda seed, *_: global_generator(seed))]
 _by_chance = functools.partial(_offered, differs="other random numbers than TensorFlow's")
 
 
-def _flipped(x: Native, axis: int, rng: np.random.Generator) -> Native:
-    chosen = np.asarray(rng.random(x.shape[:-3]) < 0.5)
-    return ns.where(ns.asarray(chosen[..., None, None, None]), ns.flip(x, axis=axis), x)
+def _flips(name: str, axis: int, lines: str) -> None:
+    """Offer flips by chance."""
+    doc = f"Return each image with its {lines} in reverse or not, by chance."
+
+    @_by_chance(f"image.random_flip_{name}", doc=doc)
+    def flipped(image: Image, seed: Seed = None) -> Any:
+        chosen = np.asarray(seed.random(image.shape[:-3]) < 0.5)
+        return ns.where(ns.asarray(chosen[..., None, None, None]), ns.flip(image, axis=axis), image)
 
 
-@_by_chance("image.random_flip_left_right")
-def random_flip_left_right(image: Image, seed: Seed = None) -> Any:
-    """Return each image with its columns in reverse or not, by chance."""
-    return _flipped(image, -2, seed)
-
-
-@_by_chance("image.random_flip_up_down")
-def random_flip_up_down(image: Image, seed: Seed = None) -> Any:
-    """Return each image with its rows in reverse or not, by chance."""
-    return _flipped(image, -3, seed)
+_flips("left_right", -2, "columns")
+_flips("up_down", -3, "rows")
 
 
 @_by_chance("image.random_crop")

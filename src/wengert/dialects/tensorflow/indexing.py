@@ -9,11 +9,12 @@ from typing import Annotated, Any
 import numpy as np
 
 from wengert import backends
+from wengert.dialects.kernel.functions import Kind
 from wengert.dialects.tensorflow import conventions, dtypes
 from wengert.dialects.tensorflow import kinds as K
 from wengert.dialects.tensorflow import tensors as eager
 from wengert.dialects.tensorflow.dtypes import of_numpy
-from wengert.dialects.tensorflow.errors import as_is, invalid, unfit, value_error
+from wengert.dialects.tensorflow.errors import as_is, invalid, type_error, unfit, value_error
 from wengert.dialects.tensorflow.table import offered, plain
 from wengert.dialects.tensorflow.tensors import Native, ns, wrap
 from wengert.ops.indexing import getitem
@@ -39,12 +40,22 @@ def _batch_key(shape: tuple[int, ...], after: int) -> list[np.ndarray]:
     ]
 
 
-@offered("gather", raises=(TypeError,), ragged=True)
+#: Any tensor or strings, or a ragged tensor.
+_Table = Annotated[
+    Any, Kind(lambda v, *_: v if hasattr(v, "rows") else eager.data_of(v), tensor=True)
+]
+
+
+@offered("gather", raises=(TypeError,))
 def gather(
-    params: K.Data, indices: K.Indices, validate_indices: Any = None, axis: K.Whole | None = None,
+    params: _Table, indices: K.Indices, validate_indices: Any = None, axis: K.Whole | None = None,
     batch_dims: int = 0,
 ) -> Native:  # fmt: skip
     """Return the elements at some indices along an axis; the first axes may be of a batch."""
+    if hasattr(params, "rows"):
+        if axis or batch_dims:
+            raise type_error("axis and batch_dims of a ragged tensor; give neither")
+        return params.rows(indices)
     if indices.dtype.name not in ("int16", "int32", "int64"):
         raise invalid(f"indices are of {indices.dtype.name}; write tf.cast(indices, tf.int32)")
     batch = batch_dims + indices.ndim if batch_dims < 0 else batch_dims
@@ -236,15 +247,6 @@ def dynamic_stitch(indices: Any, data: Any) -> Native:
     count = int(flat.max(initial=-1)) + 1
     blank = wrap(np.zeros((count, *rest), rows.dtype))
     return blank.at[flat].set(rows) if count else blank
-
-
-@offered("unravel_index", raises=(TypeError,))
-def unravel_index(indices: K.Indices, dims: K.Shape) -> Native:
-    """Return the index along each axis of flat indices into a shape."""
-    if indices.ndim > 1:
-        raise invalid(f"indices of shape {indices.shape}; expected one axis or none")
-    _check_inside(indices, math.prod(dims), "dims")
-    return wrap(np.stack(np.unravel_index(indices, dims)).astype(indices.dtype))
 
 
 @offered("math.invert_permutation")

@@ -19,17 +19,21 @@ from wengert.dialects.tensorflow.table import absent, offered, row
 from wengert.dialects.tensorflow.tensors import Native, ns, wrap
 from wengert.engine.record import apply
 from wengert.ops import linalg as native
-from wengert.ops.linalg import products, unguarded
+from wengert.ops.linalg import unguarded
 from wengert.ops.linalg.functions import complex_logm
 
 absent(
     {
         "eigh_tridiagonal": "tf.linalg.eigh(matrix), of the matrix in full",
+        "tridiagonal_solve": "tf.linalg.solve(matrix, rhs), of the matrix in full",
+        "tridiagonal_matmul": "tf.matmul(matrix, rhs), of the matrix in full",
+        "lu_solve": "tf.linalg.solve(matrix, rhs)",
+        "lu_matrix_inverse": "tf.linalg.inv(matrix)",
+        "lu_reconstruct": "the matrix itself, or L @ U with its rows in order",
         "banded_triangular_solve": "tf.linalg.triangular_solve(matrix, rhs), in full",
     },
     "linalg.",
 )
-_NEEDS_ALL = "the matrix is made in full: time and memory are of that"
 
 #: Matrices of anything, where others are invalid or a ValueError; of numbers; of complex ones.
 _AnyMatrices = Annotated[Native, K.matrices("biufc")]
@@ -81,101 +85,62 @@ def band_part(input: _AnyMatrices, num_lower: K.Whole, num_upper: K.Whole) -> Na
     return below if num_lower < 0 else ns.triu(below, k=-num_lower)
 
 
-def _band(k: Any) -> tuple[int, int, bool]:
-    """Return the lowest and the highest of some diagonals, and whether a single one was given."""
-    low, high = (k, k) if isinstance(k, int) else (k[0], k[-1])
-    if low > high:
-        raise invalid(f"k is ({low}, {high}); expected the lower diagonal first")
-    return low, high, low == high
+_ONE = "takes one diagonal"
 
 
-_Align = Annotated[str, K.one_of("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")]
+def _diagonal(k: int, rows: int, columns: int) -> tuple[Any, ...]:
+    """Return the key of the k-th diagonal of matrices."""
+    length = min(rows + min(k, 0), columns - max(k, 0))
+    if length <= 0 and rows and columns:
+        raise invalid(f"matrices of {rows} by {columns} have no diagonal {k}")
+    position = np.arange(max(length, 0))
+    return ..., position + max(-k, 0), position + max(k, 0)
 
 
-def _layout(
-    rows: int, columns: int, low: int, high: int, align: str
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return row and column of each element of diagonals laid out as lines, and if it exists."""
-    offsets = np.arange(high, low - 1, -1)
-    lengths = np.minimum(rows + np.minimum(offsets, 0), columns - np.maximum(offsets, 0))
-    if rows and columns and (lengths <= 0).any():
-        raise invalid(f"diagonals {low} to {high} are not in matrices of {rows} by {columns}")
-    most = int(lengths.max(initial=0))
-    above, below = align.split("_")
-    to_right = np.where(offsets > 0, above == "RIGHT", below == "RIGHT") & (offsets != 0)
-    position = np.arange(most) - np.where(to_right, most - lengths, 0)[:, None]
-    exists = (position >= 0) & (position < lengths[:, None])
-    position = np.where(exists, position, 0)
-    down, right = np.maximum(-offsets, 0)[:, None], np.maximum(offsets, 0)[:, None]
-    return position + down, position + right, exists
-
-
-@offered("linalg.diag_part", raises=(ValueError,))
+@offered("linalg.diag_part", raises=(ValueError,), differs=_ONE)
 def diag_part(
-    input: _AnyMatrices, name: Any = None, k: K.Integers = 0, padding_value: Any = 0,
-    align: _Align = "RIGHT_LEFT",
+    input: _AnyMatrices, name: Any = None, k: K.Whole = 0, padding_value: Any = 0,
+    align: Any = "RIGHT_LEFT",
 ) -> Native:  # fmt: skip
-    """Return the k-th diagonal of matrices, or those from k[0] to k[1] as lines."""
-    low, high, single = _band(k)
-    rows, columns, exists = _layout(input.shape[-2], input.shape[-1], low, high, align)
-    lines = input[(..., rows, columns)]
-    if not exists.all():
-        lines = ns.where(exists, lines, np.asarray(padding_value, input.dtype))
-    return lines[..., 0, :] if single else lines
+    """Return the k-th diagonal of matrices, for which the other arguments do not matter."""
+    return input[_diagonal(k, input.shape[-2], input.shape[-1])]
 
 
-def _from_lines(
-    diagonal: Native, k: Any, shape: tuple[int, int], align: str
-) -> tuple[Native, np.ndarray]:
-    """Return matrices with lines of numbers on their diagonals, and where those are."""
-    low, high, single = _band(k)
-    rows, columns, exists = _layout(*shape, low, high, align)
-    line, position = np.nonzero(exists)
-    where = rows[exists], columns[exists]
-    lines = ns.expand_dims(diagonal, axis=-2) if single else diagonal
-    if lines.shape[-2:] != exists.shape:
-        raise unfit(f"{list(exists.shape)} last", diagonal=diagonal, matrices=shape)
-    taken = np.zeros((2, *shape), np.intp)
-    taken[(0, *where)], taken[(1, *where)] = line, position
-    inside = np.zeros(shape, bool)
-    inside[where] = True
-    return lines[(..., taken[0], taken[1])], inside
-
-
-@offered("linalg.diag", raises=(ValueError,))
+@offered("linalg.diag", raises=(ValueError,), differs=_ONE)
 def diag(
-    diagonal: K.Input, name: Any = None, k: K.Integers = 0, num_rows: K.Whole = -1,
-    num_cols: K.Whole = -1, padding_value: Any = 0, align: _Align = "RIGHT_LEFT",
+    diagonal: K.Input, name: Any = None, k: K.Whole = 0, num_rows: K.Whole = -1,
+    num_cols: K.Whole = -1, padding_value: Any = 0, align: Any = "RIGHT_LEFT",
 ) -> Native:  # fmt: skip
-    """Return matrices with given diagonals, and `padding_value` elsewhere."""
+    """Return matrices with a given k-th diagonal, and `padding_value` elsewhere."""
     if not diagonal.ndim:
         raise invalid("the diagonal is one number; expected a list of them")
-    low, high, _ = _band(k)
-    length = diagonal.shape[-1]
-    least = length - min(high, 0), length + max(low, 0)
+    *batch, length = diagonal.shape
+    least = length - min(k, 0), length + max(k, 0)
     if num_rows < 0 and num_cols < 0:
         num_rows = num_cols = max(least)
     rows = least[0] if num_rows < 0 else num_rows
     columns = least[1] if num_cols < 0 else num_cols
     if rows < least[0] or columns < least[1]:
         raise invalid(f"diagonals of length {length} do not fit in {rows} rows, {columns} columns")
-    inside: Any
-    found, inside = _from_lines(diagonal, k, (rows, columns), align)
-    return ns.where(inside, found, np.asarray(padding_value, diagonal.dtype))
+    around = wrap(np.full((*batch, rows, columns), padding_value, diagonal.dtype))
+    return _with_diagonal(around, diagonal, k)
 
 
-@offered("linalg.set_diag", raises=(ValueError,))
+def _with_diagonal(matrices: Native, diagonal: Native, k: int) -> Native:
+    key = _diagonal(k, matrices.shape[-2], matrices.shape[-1])
+    if diagonal.shape[-1] != len(key[1]):
+        raise unfit(f"{len(key[1])} numbers", diagonal=diagonal, matrices=matrices)
+    return matrices.at[key].set(diagonal)
+
+
+@offered("linalg.set_diag", raises=(ValueError,), differs=_ONE)
 def set_diag(
-    input: K.Pair, diagonal: K.Pair, name: Any = None, k: K.Integers = 0,
-    align: _Align = "RIGHT_LEFT",
-) -> Native:  # fmt: skip
-    """Return matrices with diagonals replaced."""
-    lead = diagonal.ndim - (1 if _band(k)[2] else 2)
-    fits = input.ndim > 1 and diagonal.ndim and diagonal.shape[: max(lead, 0)] == input.shape[:-2]
-    if not fits:
+    input: K.Pair, diagonal: K.Pair, name: Any = None, k: K.Whole = 0, align: Any = "RIGHT_LEFT"
+) -> Native:
+    """Return matrices with the k-th diagonal replaced."""
+    if input.ndim < 2 or not diagonal.ndim or diagonal.shape[:-1] != input.shape[:-2]:
         raise unfit("matrices, and diagonals of one batch", diagonal=diagonal, input=input)
-    found, inside = _from_lines(diagonal, k, (input.shape[-2], input.shape[-1]), align)
-    return ns.where(inside, found, input)
+    return _with_diagonal(input, diagonal, k)
 
 
 @offered("linalg.tensor_diag")
@@ -393,38 +358,6 @@ def lu(input: K.Square, output_idx_type: K.Dtype = dtypes.int32) -> Lu:
     return Lu(eager.outward(factors), eager.outward(ns.astype(order, output_idx_type)))
 
 
-def _in_order(x: Native, order: np.ndarray) -> Native:
-    """Return the rows of matrices in an order."""
-    return ns.take_along_axis(x, np.broadcast_to(order[..., None], x.shape), axis=-2)
-
-
-@offered("linalg.lu_solve")
-def lu_solve(
-    lower_upper: _System, perm: K.Array, rhs: _System, validate_args: bool = False
-) -> Native:
-    """Return the solution of a system, given the result of `tf.linalg.lu`."""
-    batch = np.broadcast_shapes(perm.shape[:-1], rhs.shape[:-2])
-    rows = _in_order(ns.broadcast_to(rhs, (*batch, perm.shape[-1], rhs.shape[-1])), perm)
-    lower, upper = unguarded.lower_upper(lower_upper)
-    half = native.solve_triangular(lower, rows, lower=True)
-    return native.solve_triangular(upper, half, lower=False)
-
-
-@offered("linalg.lu_matrix_inverse")
-def lu_matrix_inverse(lower_upper: K.Square, perm: Any, validate_args: bool = False) -> Native:
-    """Return the inverse, given the result of `tf.linalg.lu`."""
-    eye = np.eye(lower_upper.shape[-1], dtype=lower_upper.dtype)
-    found: Any = lu_solve(lower_upper, perm, np.broadcast_to(eye, lower_upper.shape))
-    return eager.convert(found)
-
-
-@offered("linalg.lu_reconstruct")
-def lu_reconstruct(lower_upper: K.Square, perm: K.Array, validate_args: bool = False) -> Native:
-    """Return the matrix, given the result of `tf.linalg.lu`."""
-    product = ns.matmul(*unguarded.lower_upper(lower_upper))
-    return _in_order(product, np.argsort(perm, axis=-1))
-
-
 # -- norms --------------------------------------------------------------------------------------
 
 
@@ -491,58 +424,3 @@ def normalize(tensor: K.Inexact, ord: Any = "euclidean", axis: Any = None) -> tu
     """Return a tensor over its norm, and the norm with its axes kept."""
     size = _norm(tensor, ord, *_axes_of_norm(axis, tensor))
     return tensor / ns.astype(size, tensor.dtype, copy=False), size
-
-
-# -- tridiagonal matrices -------------------------------------------------------------------------
-
-_Layout = Annotated[str, K.one_of("compact", "matrix", "sequence")]
-
-
-def _ends(line: Native, before: int, after: int) -> Native:
-    """Return lines with zeros at their ends."""
-    return ns.pad(line, [(0, 0)] * (line.ndim - 1) + [(before, after)])
-
-
-def _three(diagonals: Any, layout: str) -> tuple[Native, Native, Native]:
-    """Return the diagonal above, the main one and the one below, all of one length.
-
-    Of the first the last element is not used, of the last the first one.
-    """
-    if layout == "sequence":
-        above, main, below = (eager.convert(d) for d in diagonals)
-        above = above if above.shape == main.shape else _ends(above, 0, 1)
-        return above, main, below if below.shape == main.shape else _ends(below, 1, 0)
-    x = eager.convert(diagonals)
-    if layout == "matrix":
-        above, main, below = (ns.linalg.diagonal(x, offset=k) for k in (1, 0, -1))
-        return _ends(above, 0, 1), main, _ends(below, 1, 0)
-    if x.ndim < 2 or x.shape[-2] != 3:
-        raise value_error(f"diagonals of shape {x.shape}; expected 3 lines")
-    return x[..., 0, :], x[..., 1, :], x[..., 2, :]
-
-
-@offered("linalg.tridiagonal_solve", differs=_NEEDS_ALL)
-def tridiagonal_solve(
-    diagonals: Any, rhs: Any, diagonals_format: _Layout = "compact", transpose_rhs: bool = False,
-    conjugate_rhs: bool = False, name: Any = None, partial_pivoting: bool = True,
-    perturb_singular: bool = False,
-) -> Native:  # fmt: skip
-    """Return the solution of a system whose matrix has three diagonals."""
-    matrix = products.tridiagonal(*_three(diagonals, diagonals_format))
-    right = eager.convert(rhs, None, matrix.dtype)
-    eager.check_dtypes("TridiagonalSolve", matrix, right)
-    right = ns.conj(right) if conjugate_rhs else right
-    if right.ndim == matrix.ndim - 1:
-        return ns.squeeze(native.solve(matrix, ns.expand_dims(right, axis=-1)), axis=-1)
-    return native.solve(matrix, ns.matrix_transpose(right) if transpose_rhs else right)
-
-
-@offered("linalg.tridiagonal_matmul")
-def tridiagonal_matmul(diagonals: Any, rhs: Any, diagonals_format: _Layout = "compact") -> Native:
-    """Return the product of a matrix of three diagonals with matrices."""
-    lines = _three(diagonals, diagonals_format)
-    right = eager.convert(rhs, None, lines[1].dtype)
-    eager.check_dtypes("TridiagonalMatMul", lines[1], right)
-    if right.ndim < 2 or right.shape[-2] != lines[1].shape[-1]:
-        raise unfit(f"matrices of {lines[1].shape[-1]} rows", rhs=right)
-    return products.tridiagonal_matmul(*lines, right)

@@ -8,12 +8,18 @@ import numpy as np
 
 from wengert.dialects.tensorflow import dtypes
 from wengert.dialects.tensorflow.errors import FailedPreconditionError, invalid
-from wengert.dialects.tensorflow.hashing import fingerprint
 from wengert.dialects.tensorflow.strings import read
-from wengert.dialects.tensorflow.table import plain
+from wengert.dialects.tensorflow.table import absent, plain
 from wengert.dialects.tensorflow.tensors import data_of, is_tensor, made
 
 _UNSAVED = "a checkpoint does not hold it"
+absent(
+    {
+        "StaticVocabularyTable": "tf.lookup.StaticHashTable, with one number for all other keys",
+        "experimental.DenseHashTable": "tf.lookup.experimental.MutableHashTable",
+    },
+    "lookup.",
+)
 
 
 def _array(value: Any, dtype: Any) -> np.ndarray:
@@ -64,9 +70,9 @@ class TextFileIndex:
     LINE_NUMBER = -1
 
 
-@plain("lookup.TextFileInitializer")
+@plain("lookup.TextFileInitializer", differs="takes whole lines and their numbers, no columns")
 class TextFileInitializer(KeyValueTensorInitializer):
-    """Keys and values from the lines of a file, or from columns in them."""
+    """Keys and values from a file: its lines, and their numbers."""
 
     def __init__(
         self, filename: Any, key_dtype: Any, key_index: int, value_dtype: Any, value_index: int,
@@ -77,14 +83,17 @@ class TextFileInitializer(KeyValueTensorInitializer):
         self._value_dtype = dtypes.any_dtype(value_dtype)
         given = ("key", key_index, self._key_dtype), ("value", value_index, self._value_dtype)
         for name, index, dtype in given:
+            if index not in (TextFileIndex.LINE_NUMBER, TextFileIndex.WHOLE_LINE):
+                raise ValueError(
+                    f"{name}_index is {index}; expected TextFileIndex.WHOLE_LINE or LINE_NUMBER: "
+                    "of columns, write tf.lookup.KeyValueTensorInitializer(keys, values)"
+                )
             if index == TextFileIndex.LINE_NUMBER and dtype != dtypes.int64:
                 raise ValueError(f"{name}_dtype is {dtype!r}; expected tf.int64: numbers of lines")
-            if index == TextFileIndex.WHOLE_LINE and dtype not in (dtypes.int64, dtypes.string):
+            if dtype not in (dtypes.int64, dtypes.string):
                 raise ValueError(f"{name}_dtype is {dtype!r}; expected tf.string or tf.int64")
-            if index < TextFileIndex.WHOLE_LINE:
-                raise ValueError(f"{name}_index is {index}; expected -2 or more")
-        self._file, self._columns = filename, (key_index, value_index)
-        self._size, self._delimiter, self._offset = vocab_size, delimiter, value_index_offset
+        self._file, self._indices = filename, (key_index, value_index)
+        self._size, self._offset = vocab_size, value_index_offset
 
     def initialize(self, table: Any) -> None:
         """Put the contents of the file into a table."""
@@ -94,28 +103,22 @@ class TextFileInitializer(KeyValueTensorInitializer):
             raise invalid(f"{self._file!r} has {len(lines)} lines, and vocab_size is {self._size}")
         kinds = self._key_dtype, self._value_dtype
         found = []
-        for offset, index, dtype in zip((0, self._offset), self._columns, kinds, strict=True):
-            cells = [self._cell(n, line, index, dtype) for n, line in enumerate(lines)]
-            if offset and index == TextFileIndex.LINE_NUMBER:
-                cells = [n + offset for n in cells]
+        for offset, index, dtype in zip((0, self._offset), self._indices, kinds, strict=True):
+            whole = index == TextFileIndex.WHOLE_LINE
+            numbers = range(offset, offset + len(lines))
+            try:
+                cells = [_cell(line, dtype) for line in lines] if whole else list(numbers)
+            except ValueError as error:
+                raise invalid(f"{self._file!r}: {error}") from None
             found.append(np.array(cells, dtype._numpy))
         table.fill(*found)
 
-    def _cell(self, number: int, line: bytes, index: int, dtype: Any) -> Any:
-        """Return a key or a value of one line."""
-        if index == TextFileIndex.LINE_NUMBER:
-            return number
-        parts = (
-            [line] if index == TextFileIndex.WHOLE_LINE else line.split(self._delimiter.encode())
-        )
-        where = f"{self._file!r}, line {number + 1}"
-        if not line or max(index, 0) >= len(parts):
-            raise invalid(f"{where}: {line!r:.60} has no column {index}; is it a blank line?")
-        text = parts[max(index, 0)]
-        try:
-            return text if dtype == dtypes.string else dtype.as_numpy_dtype(text.decode())
-        except ValueError:
-            raise invalid(f"{where}: {text!r:.60} is no number of {dtype.name}") from None
+
+def _cell(line: bytes, dtype: Any) -> Any:
+    """Return a line as a string or a number."""
+    if not line:
+        raise ValueError("there is a blank line")
+    return line if dtype == dtypes.string else int(line)
 
 
 # -- tables ----------------------------------------------------------------------------------------
@@ -142,17 +145,13 @@ class Table:
             )
         return _array(keys, self.key_dtype)
 
-    def _found(self, keys: np.ndarray, default: Any) -> np.ndarray:
-        """Return the values of some keys; `default` gives those of others, by position."""
-        rows, kind = self._rows, self.value_dtype._numpy
-        found = np.empty((keys.size, *self._default.shape), kind)
-        for place, key in enumerate(keys.ravel().tolist()):
-            found[place] = rows[key] if key in rows else default(place)
-        return found.reshape(keys.shape + self._default.shape)
-
     def lookup(self, keys: Any, name: Any = None) -> Any:
         """Return the values of some keys, and the default value of others."""
-        return made(self._found(self._read_keys(keys), lambda place: self._default[()]))
+        given = self._read_keys(keys)
+        found = np.empty((given.size, *self._default.shape), self.value_dtype._numpy)
+        for place, key in enumerate(given.ravel().tolist()):
+            found[place] = self._rows.get(key, self._default[()])
+        return made(found.reshape(given.shape + self._default.shape))
 
     def __getitem__(self, keys: Any) -> Any:
         return self.lookup(keys)
@@ -164,7 +163,7 @@ class Table:
     def export(self, name: Any = None) -> tuple[Any, Any]:
         """Return all keys, and their values."""
         keys = np.array(list(self._rows), self.key_dtype._numpy)
-        return made(keys), made(self._found(keys, None))
+        return made(keys), self.lookup(keys)
 
     def _pairs(self, keys: np.ndarray, values: np.ndarray) -> Any:
         """Return keys with their values, whose shapes must fit."""
@@ -210,51 +209,6 @@ class StaticHashTable(Table):
         return super().lookup(keys)
 
 
-@plain("lookup.StaticVocabularyTable")
-class StaticVocabularyTable:
-    """A table from a vocabulary to numbers, with further numbers for what is not in it."""
-
-    name: Any = None
-
-    def __init__(
-        self, initializer: Any, num_oov_buckets: int, lookup_key_dtype: Any = None,
-        name: Any = None, experimental_is_anonymous: bool = False,
-    ) -> None:  # fmt: skip
-        if num_oov_buckets <= 0:
-            raise ValueError(
-                f"num_oov_buckets is {num_oov_buckets}; write tf.lookup.StaticHashTable"
-            )
-        self._buckets = num_oov_buckets
-        self._table = None if initializer is None else StaticHashTable(initializer, -1)
-        if self._table is not None and self._table.value_dtype != dtypes.int64:
-            raise TypeError(f"values are of {self._table.value_dtype.name}; expected int64")
-        within = dtypes.string if self._table is None else self._table.key_dtype
-        self.key_dtype = dtypes.any_dtype(lookup_key_dtype or within)
-        if (self.key_dtype == dtypes.string) != (within == dtypes.string):
-            raise TypeError(f"keys are of {within.name}, and lookup_key_dtype is not")
-        self.value_dtype = dtypes.int64
-
-    def lookup(self, keys: Any, name: Any = None) -> Any:
-        """Return the numbers of some keys; those of others follow the vocabulary, by their hash."""
-        if is_tensor(keys) and keys.dtype != self.key_dtype:
-            raise TypeError(f"keys are of {keys.dtype.name}; expected {self.key_dtype.name}")
-        rows = {} if self._table is None else self._table._rows
-        given = _array(keys, self.key_dtype)
-        found = np.empty(given.shape, np.int64)
-        for place, key in np.ndenumerate(given):
-            text = key if type(key) is bytes else str(key).encode()
-            found[place] = rows.get(key, len(rows) + fingerprint(text) % self._buckets)
-        return made(found)
-
-    def __getitem__(self, keys: Any) -> Any:
-        return self.lookup(keys)
-
-    def size(self, name: Any = None) -> Any:
-        """Return the size of the vocabulary, and of what follows it."""
-        within = 0 if self._table is None else len(self._table._rows)
-        return made(np.asarray(within + self._buckets, np.int64))
-
-
 @plain(
     "lookup.experimental.MutableHashTable", differs=f"export gives keys in their order; {_UNSAVED}"
 )
@@ -268,20 +222,6 @@ class MutableHashTable(Table):
     ) -> None:  # fmt: skip
         super().__init__(key_dtype, value_dtype, default_value)
         self.name = name
-
-    def lookup(  # type: ignore[override]
-        self, keys: Any, dynamic_default_values: Any = None, name: Any = None
-    ) -> Any:
-        """Return the values of some keys; those of others are the default, or are given here."""
-        if dynamic_default_values is None:
-            return super().lookup(keys)
-        given = self._read_keys(keys)
-        others = _array(dynamic_default_values, self.value_dtype)
-        if others.shape != self._default.shape:
-            others = np.array([value for _, value in self._pairs(given, others)])
-        else:
-            others = np.broadcast_to(others, (given.size, *others.shape))
-        return made(self._found(given, others.__getitem__))
 
     def insert(self, keys: Any, values: Any, name: Any = None) -> None:
         """Give some keys values."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import numpy as np
 
-from wengert import backends
 from wengert.dialects.kernel.functions import Kind
 from wengert.dialects.tensorflow import conventions, errors, operators
 from wengert.dialects.tensorflow import kinds as K
@@ -17,11 +16,22 @@ from wengert.dialects.tensorflow.dtypes import of_numpy
 from wengert.dialects.tensorflow.errors import as_is, invalid, unfit, value_error
 from wengert.dialects.tensorflow.operators import of_one, of_two
 from wengert.dialects.tensorflow.slices import IndexedSlices
-from wengert.dialects.tensorflow.table import offered, put, quick_call, row
-from wengert.dialects.tensorflow.tensors import Native, ns, wrap
-from wengert.ops import elementwise, rounding, special
+from wengert.dialects.tensorflow.table import absent, offered, put, quick_call, row
+from wengert.dialects.tensorflow.tensors import Native, ns
+from wengert.ops import elementwise, special
 from wengert.ops.families.narrow import in_single
 from wengert.transforms.gradients import stop_gradient
+
+absent(
+    {
+        "accumulate_n": "tf.add_n(tensors)",
+        "polyval": "Horner's rule: (a * x + b) * x + c",
+        "is_non_decreasing": "tf.reduce_all(x[1:] >= x[:-1])",
+        "is_strictly_increasing": "tf.reduce_all(x[1:] > x[:-1])",
+        "zero_fraction": "tf.reduce_mean(tf.cast(x == 0, tf.float32))",
+    },
+    "math.",
+)
 
 # -- one tensor ---------------------------------------------------------------------------------
 
@@ -218,8 +228,6 @@ _of_x_and_y(("realdiv",), of_two(elementwise.divide, "RealDiv", "fc"))
 _Floats = Annotated[Native, K.together("f")]
 _Singles = Annotated[Native, K.together("f", single=True)]
 _Complex = Annotated[Native, K.together("fc")]
-_Reals = Annotated[Native, K.together("iuf")]
-_Integers = Annotated[Native, K.together("if")]
 _Differing = Annotated[Native, K.together("ifc")]
 
 
@@ -304,28 +312,9 @@ def divide_no_nan(x: Any, y: Any) -> Native:
     return _quotient_or_zero(first, second, second == 0)
 
 
-@offered("truncatediv")
-def truncatediv(x: _Reals, y: _Reals) -> Native:
-    """Return x / y, rounded towards zero."""
-    if backends.kind_of(x.dtype) == "f":
-        return ns.trunc(x / y)
-    if not y._raw.all():
-        message = "whole numbers are divided by 0; write tf.math.divide_no_nan(x, y)"
-        raise errors.InternalError(None, None, message)
-    return wrap(whole_quotient(x._raw, y._raw))
-
-
 def whole_quotient(x: Any, y: Any) -> np.ndarray:
     """Return the quotient of NumPy's whole numbers, rounded towards zero."""
     return np.asarray((x - np.fmod(x, y)) // y)
-
-
-@offered("truncatemod")
-def truncatemod(x: _Integers, y: _Integers) -> Native:
-    """Return what is left of x divided by y with the quotient rounded towards zero."""
-    if x.dtype.kind == "i" and not y._raw.all():
-        raise invalid("whole numbers are divided by 0")
-    return conventions.without_rule("truncatemod", rounding.fmod(x, y), (x, y))
 
 
 @offered("complex", "dtypes.complex")
@@ -348,32 +337,13 @@ def add_n(inputs: Any) -> Any:
     )
     if not listed:
         raise ValueError("tf.add_n of nothing; expected a list of tensors of one shape and dtype")
-    return _total(listed, "AddN")
-
-
-def _total(listed: Sequence[Any], name: str) -> Any:
-    """Return a sum; of one tensor, itself."""
     tensors = [eager.convert(t) for t in listed]
-    eager.check_dtypes(name, *tensors)
-    eager.check_kind(tensors[0], "iufc", name)
+    eager.check_dtypes("AddN", *tensors)
+    eager.check_kind(tensors[0], "iufc", "AddN")
     shapes = {t.shape for t in tensors}
     if len(shapes) > 1:
-        raise invalid(f"{name}: a sum of tensors of shapes {shapes}; expected one shape")
+        raise invalid(f"add_n: a sum of tensors of shapes {shapes}; expected one shape")
     return eager.tensor_of(listed[0]) if len(listed) == 1 else functools.reduce(ns.add, tensors)
-
-
-@offered("math.accumulate_n", raises=(ValueError, TypeError))
-def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None) -> Any:
-    """Return the sum of tensors of one shape."""
-    if not inputs or not isinstance(inputs, (list, tuple)):
-        raise ValueError("expected a list, not empty, of tensors of one shape and dtype")
-    tensors = [eager.convert(t) for t in inputs]
-    kinds = {(t.dtype, t.shape) for t in tensors}
-    if len(kinds) > 1:
-        raise ValueError(f"a sum of tensors of {kinds}; expected one shape and dtype")
-    if tensor_dtype is not None and tensor_dtype != of_numpy(tensors[0].dtype):
-        raise TypeError(f"tensor_dtype={tensor_dtype} for tensors of {tensors[0].dtype.name}")
-    return _total(inputs, "AccumulateNV2")
 
 
 @offered("math.scalar_mul", "scalar_mul", raises=(ValueError, AttributeError))
@@ -390,37 +360,8 @@ def scalar_mul(scalar: Any, x: Any) -> Any:
     return factor * eager.convert(x)
 
 
-@offered("math.polyval", raises=(ValueError,))
-def polyval(coeffs: Any, x: K.Input) -> Any:
-    """Return a polynomial's value; the coefficient of the highest power is first."""
-    if not isinstance(coeffs, list):
-        raise value_error(f"coeffs is of {type(coeffs)}; expected a list")
-    if not coeffs:
-        return ns.zeros_like(x)
-    parts = [c if eager.is_like_tensor(c) else eager.convert(c, None, x.dtype) for c in coeffs]
-    if len(parts) == 1:
-        return eager.tensor_of(parts[0])
-    total, *others = map(eager.convert, parts)
-    eager.check_dtypes("AddV2", total, x, *others)
-    return functools.reduce(lambda value, part: part + value * x, others, total)
-
-
 def _log_beta(x: Native) -> Native:
     return ns.sum(special.gammaln(x), axis=-1) - special.gammaln(ns.sum(x, axis=-1))
 
 
 row("math.lbeta", in_single(_log_beta), "log(abs(beta(x))) along the last axis", x=K.Floating)
-
-
-def _ordered(name: str, ufunc: np.ufunc, doc: str) -> None:
-    """Offer a function that says whether elements are in order."""
-
-    @offered(f"math.is_{name}", doc=f"Return whether each element is {doc} the one before it.")
-    def call(x: _Numeric) -> Native:
-        eager.check_kind(x, "iuf", "LessEqual")
-        flat = x._raw.reshape(-1)
-        return wrap(np.asarray(ufunc(flat[1:], flat[:-1]).all()))
-
-
-_ordered("non_decreasing", np.greater_equal, "no less than")
-_ordered("strictly_increasing", np.greater, "more than")

@@ -82,12 +82,6 @@ def silu(features: K.Floating, beta: Any = 1.0) -> Native:
     return features * activations.sigmoid(slope * features)
 
 
-@offered("nn.crelu", raises=_CHECKS)
-def crelu(features: K.Real, axis: _Axis = -1) -> Native:
-    """Return relu of x and of -x, side by side."""
-    return _relu(ns.concat([features, -features], axis=axis))
-
-
 def _along_axis(name: str, compute: Any, doc: str) -> None:
     """Offer a function of logits along an axis."""
 
@@ -98,13 +92,6 @@ def _along_axis(name: str, compute: Any, doc: str) -> None:
 
 _along_axis("softmax", activations.softmax, "exp(x) over its sum along an axis")
 _along_axis("log_softmax", activations.log_softmax, "the logarithm of softmax")
-
-
-@offered("nn.zero_fraction", "math.zero_fraction", recorded=False)
-def zero_fraction(value: K.Array) -> Native:
-    """Return how much of x is 0."""
-    part = np.count_nonzero(value == 0) / value.size if value.size else np.nan
-    return ns.asarray(np.asarray(part, np.float32))
 
 
 @offered("nn.l2_normalize", "math.l2_normalize", "linalg.l2_normalize", raises=_CHECKS)
@@ -193,21 +180,6 @@ def weighted_cross_entropy_with_logits(
     return (1 - labels) * logits + (1 + (pos_weight - 1) * labels) * rest
 
 
-@offered("nn.log_poisson_loss", raises=_CHECKS)
-def log_poisson_loss(
-    targets: K.Input, log_input: K.Input, compute_full_loss: bool = False
-) -> Native:
-    """Return exp(log_input) - targets * log_input, perhaps with Stirling's term of the targets."""
-    z = targets
-    _check_alike(log_input, z, "biufc")
-    loss = ns.exp(log_input) - log_input * z
-    if not compute_full_loss:
-        return loss
-    inside = ns.where(z > 0, z, 1.0)
-    term = z * ns.log(inside) - z + 0.5 * ns.log(2.0 * np.pi * inside)
-    return loss + ns.where((z >= 0) & (z <= 1), 0.0, term)
-
-
 row("nn.l2_loss", lambda t: ns.sum(t * t) / 2.0, "half the sum of squares", t=K.Floating)
 
 
@@ -221,12 +193,6 @@ def compute_average_loss(
     if sample_weight is not None:
         x = x * eager.convert(sample_weight, None, x.dtype)
     return ns.sum(x) / (usual if global_batch_size is None else global_batch_size)
-
-
-row(
-    "nn.scale_regularization_loss", ns.sum, "the sum of a loss; there is one replica", named=False,
-    regularization_loss=K.Input,
-)  # fmt: skip
 
 
 # -- normalisation ------------------------------------------------------------------------------
@@ -246,44 +212,6 @@ def moments(
         variance = ns.squeeze(variance, axis=axes)
     mean = mean if keepdims else ns.squeeze(mean, axis=axes)
     return ns.astype(mean, x.dtype, copy=False), ns.astype(variance, x.dtype, copy=False)
-
-
-@offered("nn.weighted_moments", raises=_CHECKS)
-def weighted_moments(
-    x: K.Input, axes: K.Axes, frequency_weights: Any, keepdims: bool = False
-) -> tuple[Native, Native]:
-    """Return the weighted mean and variance along some axes."""
-    weights = ns.astype(eager.convert(frequency_weights, None, x.dtype), x.dtype, copy=False)
-    weights = ns.broadcast_to(weights, ns.broadcast_shapes(x.shape, weights.shape))
-    total = ns.sum(weights, axis=axes, keepdims=True)
-    mean = ns.sum(weights * x, axis=axes, keepdims=True) / total
-    difference = x - mean
-    variance = ns.sum(weights * difference * difference, axis=axes, keepdims=True) / total
-    if keepdims:
-        return mean, variance
-    return ns.squeeze(mean, axis=axes), ns.squeeze(variance, axis=axes)
-
-
-@offered("nn.sufficient_statistics", raises=_CHECKS, recorded=False)
-def sufficient_statistics(
-    x: K.Input, axes: K.Axes, shift: K.Like | None = None, keepdims: bool = False
-) -> tuple[Any, ...]:
-    """Return the number of elements, their sum, that of their squares, and the shift."""
-    count = ns.asarray(np.asarray(np.prod([x.shape[a] for a in axes]), x.dtype))
-    x = x if shift is None else x - shift
-    total = ns.sum(x, axis=axes, keepdims=keepdims)
-    return count, total, ns.sum(x * x, axis=axes, keepdims=keepdims), shift
-
-
-@offered("nn.normalize_moments", raises=_CHECKS)
-def normalize_moments(
-    counts: Any, mean_ss: K.Pair, variance_ss: K.Pair, shift: K.Like | None
-) -> tuple[Native, Native]:
-    """Return the mean and the variance from sums."""
-    part = 1.0 / eager.convert(counts, None, mean_ss.dtype)
-    around = mean_ss * part
-    mean = around if shift is None else around + shift
-    return mean, variance_ss * part - around * around
 
 
 @offered("nn.batch_normalization", raises=_CHECKS)
@@ -375,7 +303,6 @@ def _dropped(given: Any, rate: Any, noise_shape: Any, rng: np.random.Generator) 
     "nn.embedding_lookup",
     raises=_CHECKS,
     differs="tables in a list of several have dense gradients",
-    ragged=True,
 )
 def embedding_lookup(params: Any, ids: K.Input, max_norm: float | None = None) -> Any:
     """Return rows of a table; the gradient is `tf.IndexedSlices`."""

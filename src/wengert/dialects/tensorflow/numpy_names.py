@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects.quiet import Quiet
-from wengert.dialects.tensorflow import nn, random
+from wengert.dialects.tensorflow import nn
 from wengert.dialects.tensorflow.errors import invalid
 from wengert.dialects.tensorflow.table import ABSENT, NAMES, put
 from wengert.dialects.tensorflow.tensor_shape import TensorShape
@@ -20,6 +20,9 @@ from wengert.dialects.tensorflow.tensors import Tensor, convert, is_like_tensor,
 from wengert.engine.tensor import Tensor as Native
 
 _HERE = "experimental.numpy"
+ABSENT[f"{_HERE}.random"] = (
+    "tf.experimental.numpy.random is not offered; write tf.random.normal(shape, dtype='float64')"
+)
 ABSENT[f"{_HERE}.experimental_enable_numpy_behavior"] = (
     "tensors do not get NumPy's methods and promotion of dtypes; write tnp.reshape(x, shape), "
     "tnp.add(x, y), or NumPy's own functions on wg.asarray(x)"
@@ -169,28 +172,3 @@ for _names, _value in {
     "max amax": _extreme("max"), "min amin": _extreme("min"),
 }.items():  # fmt: skip
     put(tuple(f"{_HERE}.{_name}" for _name in _names.split()), _value)
-
-
-# -- random numbers --------------------------------------------------------------------------------
-
-
-def _drawn(kind: str, size: Any, *parameters: Any, dtype: str = "float64") -> Any:
-    shape = () if size is None else np.atleast_1d(size).tolist()
-    return NAMES[f"random.{kind}"](shape, *parameters, dtype=dtype)
-
-
-def _integers(low: Any, high: Any = None, size: Any = None, dtype: Any = "int64") -> Any:
-    """Return random whole numbers, from `low` (or 0) up to but without `high`."""
-    return _drawn("uniform", size, *((0, low) if high is None else (low, high)), dtype=dtype)
-
-
-for _name, _value in {
-    "seed": random.set_seed,
-    "randn": lambda *lengths: _drawn("normal", lengths),
-    "rand": lambda *lengths: _drawn("uniform", lengths),
-    "randint": _integers,
-    "standard_normal": lambda size=None: _drawn("normal", size),
-    "random": lambda size=None: _drawn("uniform", size),
-    "uniform": lambda low=0.0, high=1.0, size=None: _drawn("uniform", size, low, high),
-}.items():
-    put((f"{_HERE}.random.{_name}",), _value, "other random numbers than TensorFlow's")

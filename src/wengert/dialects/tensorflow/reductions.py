@@ -307,7 +307,7 @@ _unsorted_segment(
 # -- counts -------------------------------------------------------------------------------------
 
 
-@offered("math.bincount", raises=(ValueError,), differs="weights have a gradient", ragged=True)
+@offered("math.bincount", raises=(ValueError,), differs="weights have a gradient")
 def bincount(
     arr: K.Array, weights: K.Input | None = None, minlength: K.Whole | None = None,
     maxlength: K.Whole | None = None, dtype: K.Dtype = dtypes.int32, name: Any = None,

@@ -16,8 +16,8 @@ from wengert.dialects.tensorflow.tensors import made
 
 _EAGERLY = "there are no graphs: operations are done when they are called; write tf.GradientTape"
 _DENSE = "tensors here are dense arrays of numbers"
-RAGGED = "few functions take ragged tensors; write it for x.flat_values or x.to_tensor()"
-SPARSE = "few functions take sparse tensors; write it for x.values or tf.sparse.to_dense(x)"
+RAGGED = "rows of several lengths are no array; pad them to one length, with a mask, or loop"
+SPARSE = "there is tf.sparse.to_dense(x), and functions take what it returns"
 for _names, _why in (
     ("Graph compat Operation graph_util", _EAGERLY),
     ("VariantTensor variant", _DENSE),
@@ -29,6 +29,7 @@ for _names, _why in (
         "model by its own code before checkpoint.restore(path)",
     ),
     ("io", "tf.io.read_file, write_file and gfile are offered; else write Python's open(path)"),
+    ("nn.ctc_loss", "write the sum over alignments in log-space"),
     ("summary profiler", "print, or keep the numbers yourself"),
     ("distribute tpu xla", "there is one process, and arrays are in memory"),
     ("estimator feature_column queue lite mlir quantization raw_ops", "no part of this"),

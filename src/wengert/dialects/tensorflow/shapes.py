@@ -13,9 +13,16 @@ from wengert.dialects.tensorflow import kinds as K
 from wengert.dialects.tensorflow import tensors as eager
 from wengert.dialects.tensorflow.errors import invalid, type_error, unfit, value_error
 from wengert.dialects.tensorflow.operators import index
-from wengert.dialects.tensorflow.table import offered
+from wengert.dialects.tensorflow.table import absent, offered
 from wengert.dialects.tensorflow.tensors import Native, ns, wrap
 from wengert.ops.indexing import getitem
+
+absent(
+    dict.fromkeys(
+        ("space_to_batch", "batch_to_space", "nn.space_to_batch", "space_to_batch_nd"),
+        "tf.reshape and tf.transpose, or dilations=... of a convolution",
+    )
+)
 
 # -- the same elements in another shape ------------------------------------------------------------
 
@@ -66,7 +73,7 @@ def transpose(a: K.Data, perm: K.ListedAxes | None = None, conjugate: bool = Fal
     return ns.conj(moved) if conjugate and a.dtype.kind == "c" else moved
 
 
-@offered("concat", raises=(TypeError,), ragged=True)
+@offered("concat", raises=(TypeError,))
 def concat(values: Any, axis: K.Whole) -> Native:
     """Return tensors joined along an axis that they have."""
     tensors = eager.alike(
@@ -227,53 +234,7 @@ def reverse_sequence(
     return ns.moveaxis(taken, (0, 1), (batch, seq))
 
 
-# -- blocks of space, depth and batch --------------------------------------------------------------
-
-
-def _blocks(x: Native, block_shape: Any, ends: Any) -> tuple[list[int], list[Any]]:
-    """Return the length of blocks along each axis, and what goes with each of its ends."""
-    blocks = block_shape if isinstance(block_shape, list) else [block_shape, block_shape]
-    if any(b < 1 for b in blocks):
-        raise invalid(f"block_shape {blocks}; expected lengths of at least 1")
-    widths = np.asarray(ends)
-    if widths.shape != (len(blocks), 2) or (widths < 0).any() or x.ndim <= len(blocks):
-        raise invalid(f"{ends} at the ends, for blocks {blocks} of shape {x.shape}")
-    return blocks, widths.tolist()
-
-
-@offered("space_to_batch", "space_to_batch_nd", "nn.space_to_batch")
-def space_to_batch(input: K.Input, block_shape: K.Integers, paddings: K.Integers) -> Native:
-    """Return blocks of the axes after the first, moved into the first."""
-    blocks, widths = _blocks(input, block_shape, paddings)
-    count = len(blocks)
-    x = ns.pad(input, [(0, 0), *widths, *[(0, 0)] * (input.ndim - 1 - count)])
-    inner, rest = x.shape[1 : 1 + count], x.shape[1 + count :]
-    if any(n % b for n, b in zip(inner, blocks, strict=True)):
-        raise invalid(f"padded lengths {inner} are not divisible by blocks {blocks}")
-    outer = [n // b for n, b in zip(inner, blocks, strict=True)]
-    parts = [n for pair in zip(outer, blocks, strict=True) for n in pair]
-    parted = ns.reshape(x, (x.shape[0], *parts, *rest))
-    within, across = range(2, 2 * count + 1, 2), range(1, 2 * count, 2)
-    moved = ns.permute_dims(parted, (*within, 0, *across, *range(2 * count + 1, parted.ndim)))
-    return ns.reshape(moved, (x.shape[0] * math.prod(blocks), *outer, *rest))
-
-
-@offered("batch_to_space")
-def batch_to_space(input: K.Input, block_shape: K.Integers, crops: K.Integers) -> Native:
-    """Return what `space_to_batch` was given: parts of the first axis, moved into blocks."""
-    blocks, ends = _blocks(input, block_shape, crops)
-    count, shape = len(blocks), input.shape
-    batch, left = divmod(shape[0], math.prod(blocks))
-    if left:
-        raise invalid(f"batch {shape[0]} is not divisible by the product of {blocks}")
-    parted = ns.reshape(input, (*blocks, batch, *shape[1:]))
-    order = [count, *(n for i in range(count) for n in (count + 1 + i, i))]
-    moved = ns.permute_dims(parted, (*order, *range(2 * count + 1, parted.ndim)))
-    whole = [n * b for n, b in zip(shape[1:], blocks, strict=False)]
-    if any(a + b > n for (a, b), n in zip(ends, whole, strict=True)):
-        raise invalid(f"crops {ends} are larger than {whole}")
-    cut = [slice(a, n - b) for (a, b), n in zip(ends, whole, strict=True)]
-    return getitem(ns.reshape(moved, (batch, *whole, *shape[1 + count :])), (slice(None), *cut))
+# -- blocks of space and depth ---------------------------------------------------------------------
 
 
 def _moved_blocks(name: str, to_space: bool, doc: str) -> None:

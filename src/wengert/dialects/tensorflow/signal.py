@@ -1,4 +1,4 @@
-"""tf.signal: Fourier and cosine transforms, frames and windows."""
+"""tf.signal: Fourier transforms, frames and windows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import Annotated, Any
 import numpy as np
 
 from wengert.dialects.kernel.functions import Argument, Kind
-from wengert.dialects.tensorflow.conventions import maximum, minimum
 from wengert.dialects.tensorflow.dtypes import DType, as_dtype, float32, of_numpy
 from wengert.dialects.tensorflow.errors import as_is, invalid
 from wengert.dialects.tensorflow.kinds import Axes, Input, Int
@@ -22,12 +21,13 @@ from wengert.ops import special
 from wengert.ops.segments import overlap_add
 
 ns = Native._namespace
+_MATRIX = "a product with its matrix, tf.matmul(x, m, transpose_b=True) with m = "
 absent(
     {
-        "mdct": "tf.signal.dct(folded, type=4) of frames that you fold",
-        "inverse_mdct": "tf.signal.dct(x, type=4), and unfold it into frames",
+        "dct": f"{_MATRIX}scipy.fft.dct(np.eye(n), axis=0)",
+        "idct": f"{_MATRIX}2 * n * scipy.fft.idct(np.eye(n), axis=0)",
+        "linear_to_mel_weight_matrix": "tf.constant of the matrix, made by NumPy or librosa",
         "vorbis_window": "tf.sin(np.pi / 2 * tf.sin(np.pi / n * (tf.range(n) + 0.5)) ** 2)",
-        "kaiser_bessel_derived_window": "tf.sqrt of running sums of tf.signal.kaiser_window",
     },
     "signal.",
 )
@@ -114,68 +114,6 @@ def fftshift(x: Input, axes: Axes | None = None) -> Any:
 def ifftshift(x: Input, axes: Axes | None = None) -> Any:
     """Return x with the zero frequency moved from the middle to the start."""
     return native.ifftshift(x, axes=axes)
-
-
-# -- cosine transforms --------------------------------------------------------------------------
-
-
-def _turns(n: int, sign: int, dtype: Any) -> Native:
-    """Return 2 exp(i pi k / 2n) for k below n, in the direction of a sign."""
-    return ns.asarray((2 * np.exp(sign * 0.5j * np.pi * np.arange(n) / n)).astype(dtype))
-
-
-def _second(x: Native, n: int) -> Native:
-    """Return the cosine transform of type II of x with zeros after it, of length n."""
-    waves = native.rfft(x, n=2 * n)[..., :n]
-    return ns.real(waves * _turns(n, -1, waves.dtype))
-
-
-def _dct(x: Native, type: int, norm: str | None) -> Native:
-    """Return a cosine transform over the last axis, by Fourier's."""
-    n = x.shape[-1]
-    if type == 1:
-        if n < 2:
-            raise _wrong("type 1 is of 2 numbers or more")
-        return ns.real(native.rfft(ns.concat([x, ns.flip(x[..., 1:-1], axis=-1)], axis=-1)))
-    if type == 4:
-        found = _second(x, 2 * n)[..., 1::2]
-        return found * math.sqrt(0.5 / n) if norm else found
-    scale = np.full(n, math.sqrt(0.5 / n), x.dtype)
-    scale[:1] = math.sqrt(0.25 / n)
-    if type == 2:
-        return _second(x, n) * scale if norm else _second(x, n)
-    weighted = x * (n * scale * np.where(np.arange(n), 1, 2).astype(x.dtype) if norm else n)
-    half = ns.astype(weighted, np.complex128 if x.dtype == np.float64 else np.complex64)
-    return native.irfft(half * _turns(n, 1, half.dtype), n=2 * n)[..., :n]
-
-
-def _checked_dct(x: Native, type: int, n: Any, axis: int, norm: Any, inverse: bool) -> Native:
-    """Return a cosine transform of the last axis, cut or extended by zeros to length n."""
-    if axis != -1:
-        raise as_is(NotImplementedError(f"axis is {axis}; expected -1"))
-    if type not in (1, 2, 3, 4) or norm not in (None, "ortho") or (type, norm) == (1, "ortho"):
-        raise _wrong(
-            f"type={type} and norm={norm!r}; expected 1, 2, 3 or 4 and None or, for types 2 to 4, "
-            "'ortho'"
-        )
-    if n is not None:
-        if int(static(n)) < 1:
-            raise _wrong(f"n is {n}; expected 1 or more")
-        x = x[..., : int(static(n))]
-        x = ns.pad(x, [(0, 0)] * (x.ndim - 1) + [(0, int(static(n)) - x.shape[-1])])
-    return _dct(x, {2: 3, 3: 2}.get(type, type) if inverse else type, norm)
-
-
-@offered("signal.dct", raises=(NotImplementedError,))
-def dct(input: Signal, type: Any = 2, n: Any = None, axis: Any = -1, norm: Any = None) -> Any:
-    """Return the cosine transform over the last axis, cut or extended by zeros to length n."""
-    return _checked_dct(input, type, n, axis, norm, inverse=False)
-
-
-@offered("signal.idct", raises=(NotImplementedError,))
-def idct(input: Signal, type: Any = 2, n: Any = None, axis: Any = -1, norm: Any = None) -> Any:
-    """Return the inverse cosine transform; without norm="ortho", times twice the length."""
-    return _checked_dct(input, type, n, axis, norm, inverse=True)
 
 
 # -- frames -------------------------------------------------------------------------------------
@@ -299,41 +237,3 @@ def inverse_stft_window_fn(frame_step: Int, forward_window_fn: Any = hann_window
         return outward(wrap(np.asarray(forward / total, forward.dtype)))
 
     return window
-
-
-# -- the scale of hearing --------------------------------------------------------------------------
-
-
-def _mel(hertz: Any) -> Any:
-    return 1127.0 * ns.log1p(hertz / 700.0)
-
-
-@offered("signal.linear_to_mel_weight_matrix")
-def linear_to_mel_weight_matrix(
-    num_mel_bins: Int = 20, num_spectrogram_bins: Int = 129, sample_rate: Any = 8000,
-    lower_edge_hertz: Any = 125.0, upper_edge_hertz: Any = 3800.0, dtype: FloatingDtype = float32,
-) -> Any:  # fmt: skip
-    """Return the matrix by which a spectrogram becomes one of triangles, evenly apart in mel."""
-    rate, low, high = (float(static(v)) for v in (sample_rate, lower_edge_hertz, upper_edge_hertz))
-    if num_mel_bins <= 0 or rate <= 0 or not 0 <= low < high <= rate / 2:
-        raise _wrong(
-            f"{num_mel_bins} bins from {low} to {high} Hz of a signal of {rate} Hz; expected bins, "
-            "and edges in order up to half the rate"
-        )
-    kind = dtype._numpy
-    first, last = (_mel(convert(edge, dtype)) for edge in (lower_edge_hertz, upper_edge_hertz))
-    edges = first + (last - first) * np.linspace(0.0, 1.0, num_mel_bins + 2, dtype=kind)
-    waves = np.linspace(0.0, rate / 2, num_spectrogram_bins, dtype=kind)[1:, None]
-    mels = _mel(ns.asarray(waves))
-    rising = (mels - edges[:-2]) / (edges[1:-1] - edges[:-2])
-    weights = minimum(rising, (edges[2:] - mels) / (edges[2:] - edges[1:-1]))
-    return ns.pad(maximum(ns.zeros_like(weights), weights), ((1, 0), (0, 0)))
-
-
-@offered("signal.mfccs_from_log_mel_spectrograms")
-def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: Signal) -> Any:
-    """Return the cosine transforms of logarithms of spectrograms on the mel scale."""
-    x = log_mel_spectrograms
-    if not x.shape[-1]:
-        raise _wrong(f"no bins in spectrograms of shape {x.shape}")
-    return _dct(x, 2, None) * np.asarray(1 / math.sqrt(2 * x.shape[-1]), x.dtype)

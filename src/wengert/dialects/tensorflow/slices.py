@@ -38,7 +38,10 @@ class Composite:
     """What has values somewhere in an array, and stands for the array."""
 
     shape: Any
-    values: Any
+    values: Any = property(attrgetter("_values"), doc="The values.")
+    indices = property(attrgetter("_indices"), doc="Where they are, one row for each.")
+    dense_shape = property(attrgetter("_dense_shape"), doc="The shape of the whole array.")
+    dtype = property(attrgetter("_values.dtype"), doc="The kind of numbers.")
 
     def with_values(self, new_values: Any) -> Any:
         """Return other values at the same positions."""
@@ -54,10 +57,6 @@ class IndexedSlices(Composite):
         self._indices = tensor_of(indices)
         self._dense_shape = None if dense_shape is None else tensor_of(dense_shape)
 
-    values = property(attrgetter("_values"), doc="The rows' values.")
-    indices = property(attrgetter("_indices"), doc="Which rows, perhaps repeatedly.")
-    dense_shape = property(attrgetter("_dense_shape"), doc="The shape of the whole array.")
-    dtype = property(attrgetter("_values.dtype"), doc="The kind of numbers.")
     device = property(attrgetter("_values.device"), doc="Where the numbers are.")
 
     @property

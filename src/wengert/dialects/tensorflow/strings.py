@@ -14,12 +14,23 @@ from wengert.dialects.kernel.functions import Argument, Kind
 from wengert.dialects.tensorflow.debugging import tensor_text
 from wengert.dialects.tensorflow.dtypes import string
 from wengert.dialects.tensorflow.errors import NotFoundError, invalid, type_error, value_error
-from wengert.dialects.tensorflow.kinds import Array, Data, Dtype, one_of
+from wengert.dialects.tensorflow.kinds import Data, Dtype, one_of
 from wengert.dialects.tensorflow.structures import flatten
-from wengert.dialects.tensorflow.table import NAMES, offered, row
-from wengert.dialects.tensorflow.tensors import data_of, made
+from wengert.dialects.tensorflow.table import absent, offered, row
+from wengert.dialects.tensorflow.tensors import data_of
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap
+
+absent(
+    {
+        "substr": "tf.constant(text.numpy()[start : start + length])",
+        "regex_full_match": "[re.fullmatch(pattern, text) is not None for text in x.numpy()]",
+        "to_hash_bucket_strong": "tf.strings.to_hash_bucket_fast(x, n); in Keras, without salt",
+        **dict.fromkeys(("unicode_split", "bytes_split"), "list(text.numpy().decode())"),
+        "ngrams": "[b' '.join(words[i : i + n]) for i in range(len(words) - n + 1)]",
+    },
+    "strings.",
+)
 
 
 def _read_strings(value: Any, at: Argument, x: Any = None) -> np.ndarray:
@@ -76,105 +87,15 @@ row(
 )  # fmt: skip
 
 
-def _rows(function: Callable[[bytes], list[bytes]], input: np.ndarray) -> Any:
-    """Return the parts of one string, or a ragged tensor of the parts of several."""
-    if not input.ndim:
-        return data_of(function(input.item()), string)
-    if input.ndim > 1:
-        raise value_error(f"strings of shape {input.shape}; give one string, or one axis of them")
-    rows = [function(text) for text in input]
-    flat = made(np.array([part for row in rows for part in row], object))
-    return NAMES["RaggedTensor"].from_row_lengths(flat, [len(row) for row in rows])
-
-
-_ONE_AXIS = "takes one string, or one axis of them"
-
-
-@offered("strings.split", raises=(TypeError, ValueError), differs=_ONE_AXIS)
+@offered("strings.split", raises=(TypeError, ValueError), differs="takes one string")
 def split(input: Strings, sep: str | None = None, maxsplit: int = -1) -> Any:
-    """Return the parts of each string between separators, or between spaces."""
-    return _rows(lambda text: text.split(sep.encode() if sep else None, maxsplit), input)
-
-
-@offered("strings.bytes_split", raises=(TypeError, ValueError), differs=_ONE_AXIS)
-def bytes_split(input: Strings) -> Any:
-    """Return the bytes of each string."""
-    return _rows(lambda text: [text[n : n + 1] for n in range(len(text))], input)
-
-
-@offered("strings.unicode_split", raises=(TypeError, ValueError), differs=_ONE_AXIS)
-def unicode_split(
-    input: Strings, input_encoding: Annotated[str, one_of("UTF-8")],
-    errors: Annotated[str, one_of("replace", "strict", "ignore")] = "replace",
-    replacement_char: int = 65533,
-) -> Any:  # fmt: skip
-    """Return the characters of each string."""
-
-    def characters(text: bytes) -> list[bytes]:
-        try:
-            found = text.decode("utf-8", errors)
-        except UnicodeDecodeError as error:
-            raise invalid(f"{text!r:.60} is not UTF-8: {error.reason}") from None
-        return [c.replace("\ufffd", chr(replacement_char)).encode() for c in found]
-
-    return _rows(characters, input)
-
-
-@offered("strings.ngrams", raises=(TypeError, ValueError))
-def ngrams(
-    data: Any, ngram_width: Any, separator: str = " ", pad_values: Any = None,
-    padding_width: int | None = None, preserve_short_sequences: bool = False,
-) -> Any:  # fmt: skip
-    """Return what some numbers of strings that follow each other are, joined, in each row."""
-    widths = ngram_width if isinstance(ngram_width, (list, tuple)) else (ngram_width,)
-    ends = (pad_values,) * 2 if isinstance(pad_values, (str, bytes)) else pad_values
-    left, right = (data_of(end, string).item() for end in ends) if ends else (b"", b"")
-
-    def joined(row: list[bytes]) -> list[bytes]:
-        found = []
-        for n in widths:
-            fill = 0 if not ends else n - 1 if padding_width is None else min(padding_width, n - 1)
-            parts = [left] * fill + row + [right] * fill
-            starts = range(len(parts) - n + 1)
-            found += [separator.encode().join(parts[s : s + n]) for s in starts]
-        if row and not found and preserve_short_sequences:
-            found = [separator.encode().join([left] * fill + row + [right] * fill)]
-        return found
-
-    dense = not hasattr(data, "row_splits")
-    given: Any = np.asarray(data_of(data)._raw) if dense else data
-    if dense and given.ndim == 1:
-        return data_of(joined(given.tolist()), string)
-    rows = [joined(row) for row in (given.tolist() if dense else given.to_list())]
-    if dense:
-        return made(np.array(rows, object).reshape(len(rows), -1))
-    flat = made(np.array([part for row in rows for part in row], object))
-    return type(data).from_row_lengths(flat, [len(row) for row in rows])
-
-
-@offered("strings.substr", raises=(TypeError, ValueError))
-def substr(input: Strings, pos: Array, len: Array, unit: str = "BYTE") -> Native:
-    """Return a part of each string, by its first position and its length."""
-    whole = _unit(unit)
-
-    def part(text: bytes, first: int, count: int) -> bytes:
-        given = whole(text)
-        size = given.__len__()
-        if not -size <= first <= size:
-            raise invalid(f"pos is {first} for {text!r:.60}; expected one from {-size} to {size}")
-        start = first if first >= 0 else first + size
-        found = given[start : start + max(count, 0)]
-        return found if isinstance(found, bytes) else found.encode()
-
-    texts, firsts, counts = np.broadcast_arrays(input, pos, len)
-    parts = zip(texts.flat, firsts.ravel().tolist(), counts.ravel().tolist(), strict=True)
-    return wrap(np.array([part(*each) for each in parts], object).reshape(texts.shape))
-
-
-def _unit(unit: str) -> Callable[[bytes], Any]:
-    if unit not in ("BYTE", "UTF8_CHAR"):
-        raise invalid(f"unit is {unit!r}; expected 'BYTE' or 'UTF8_CHAR'")
-    return bytes if unit == "BYTE" else bytes.decode
+    """Return the parts of a string between separators, or between spaces."""
+    if input.ndim:
+        raise value_error(
+            f"strings of shape {input.shape}; give one string: the parts of several are rows of "
+            "several lengths, so write [tf.strings.split(s) for s in strings]"
+        )
+    return data_of(input.item().split(sep.encode() if sep else None, maxsplit), string)
 
 
 def _pattern(pattern: Any) -> re.Pattern[bytes]:
@@ -198,18 +119,12 @@ def regex_replace(
     return each(lambda text: found.sub(new, text, 0 if replace_global else 1), input)
 
 
-@offered("strings.regex_full_match", raises=(TypeError, ValueError), differs=_PYTHONS)
-def regex_full_match(input: Strings, pattern: Any) -> Native:
-    """Return whether a pattern matches each string as a whole."""
-    found = _pattern(pattern)
-    return each(lambda text: found.fullmatch(text) is not None, input, np.bool_)
-
-
 @offered("strings.length")
 def length(input: Strings, unit: str = "BYTE") -> Native:
     """Return the number of bytes, or of characters, of each string."""
-    whole = _unit(unit)
-    return each(lambda text: len(whole(text)), input, np.int32)
+    if unit not in ("BYTE", "UTF8_CHAR"):
+        raise invalid(f"unit is {unit!r}; expected 'BYTE' or 'UTF8_CHAR'")
+    return each(lambda text: len(text if unit == "BYTE" else text.decode()), input, np.int32)
 
 
 # -- numbers ---------------------------------------------------------------------------------------

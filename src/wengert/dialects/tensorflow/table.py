@@ -13,7 +13,6 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable
 from dataclasses import replace
-from functools import wraps
 from inspect import Parameter, Signature
 from operator import attrgetter
 from types import MappingProxyType
@@ -24,7 +23,7 @@ import numpy as np
 from wengert.dialects import quiet
 from wengert.dialects.kernel.functions import Dialect, Function, Quick, function
 from wengert.dialects.quiet import QUIETLY
-from wengert.dialects.tensorflow.errors import INVALID, CompositeGiven, OpError, invalid
+from wengert.dialects.tensorflow.errors import INVALID, OpError, invalid
 from wengert.dialects.tensorflow.tensors import (
     Tensor,
     call_start,
@@ -51,7 +50,7 @@ _PARTS = """
 """
 PARTS = tuple(f"{_HERE}.{part}" for part in _PARTS.split())
 #: What is in tf.math, and in `nn` here.
-_FROM_NN = ("softmax", "log_softmax", "softplus", "softsign", "zero_fraction", "l2_normalize")
+_FROM_NN = ("softmax", "log_softmax", "softplus", "softsign", "l2_normalize")
 LATE: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("data", "experimental.Optional", "OptionalSpec"), (f"{_HERE}.datasets",)),
     "nn": (f"{_HERE}.nn", f"{_HERE}.convolutions"),
@@ -62,7 +61,9 @@ LATE: dict[str, tuple[str, ...]] = {
         ("linalg", "norm", "eig", "eigvals", "matrix_square_root"), (f"{_HERE}.linalg",)
     ),
     "signal": (f"{_HERE}.signal",),
-    "strings": (f"{_HERE}.strings", f"{_HERE}.hashing"),
+    "strings": (
+        f"{_HERE}.sparse", f"{_HERE}.ragged", f"{_HERE}.strings", f"{_HERE}.hashing",
+    ),
     "io": (f"{_HERE}.strings", f"{_HERE}.files"),
     "lookup": (f"{_HERE}.lookup",),
     "train": (f"{_HERE}.checkpoints",),
@@ -70,16 +71,11 @@ LATE: dict[str, tuple[str, ...]] = {
     **{f"math.{name}": (f"{_HERE}.nn",) for name in _FROM_NN},
     "linalg.l2_normalize": (f"{_HERE}.nn",),
     **dict.fromkeys(
-        ("__internal__", "compat", "compiler", "distribute", "python"), (f"{_HERE}.keras.names",)
+        ("__internal__", "compat", "compiler", "distribute", "python", "RaggedTensorSpec"),
+        (f"{_HERE}.keras.names",),
     ),
-    **dict.fromkeys(
-        ("ragged", "RaggedTensor", "RaggedTensorSpec", "experimental.RowPartition"),
-        (f"{_HERE}.sparse", f"{_HERE}.ragged"),
-    ),
-    **dict.fromkeys(
-        ("sparse", "sets", "SparseTensor", "SparseTensorSpec", "nn.embedding_lookup_sparse"),
-        (f"{_HERE}.sparse",),
-    ),
+    **dict.fromkeys(("RaggedTensor", "experimental.RowPartition"), (f"{_HERE}.ragged",)),
+    **dict.fromkeys(("sparse", "SparseTensor", "SparseTensorSpec"), (f"{_HERE}.sparse",)),
 }  # fmt: skip
 
 
@@ -174,39 +170,22 @@ def quick_call(operation: Any, given: Any = MappingProxyType({}), *how: str) -> 
 
 def offered(
     *names: str, differs: str = "", raises: tuple[type[Exception], ...] = (), recorded: bool = True,
-    quick: Quick | None = None, named: bool = True, doc: str = "", ragged: bool = False,
-    **kinds: Any,
+    quick: Quick | None = None, named: bool = True, doc: str = "", **kinds: Any,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:  # fmt: skip
     """Return a decorator that offers a function under some names.
 
     All take the argument `name` unless `named` says otherwise. A body that several functions share
-    gets its docstring and the `kinds` of its parameters here. With `ragged`, ragged tensors have a
-    method for it. For the other options see `guarded`.
+    gets its docstring and the `kinds` of its parameters here. For the other options see `guarded`.
     """
 
     def declare(body: Callable[..., Any]) -> Callable[..., Any]:
         body.__doc__ = doc or body.__doc__
         body.__annotations__.update(kinds)
         call = guarded(names[0], *raises, recorded=recorded, quick=quick, named=named)(body)
-        call = _or_ragged(call, body.__name__) if ragged else call
         put(names, call, differs)
         return call
 
     return declare
-
-
-def _or_ragged(function: Callable[..., Any], name: str) -> Callable[..., Any]:
-    """Return a function that asks a ragged tensor among its arguments to do it instead."""
-
-    @wraps(function)
-    def call(*args: Any, **options: Any) -> Any:
-        try:
-            return function(*args, **options)
-        except CompositeGiven as error:
-            given = error.given
-        return getattr(given, f"_{name}")(*args, **options)
-
-    return call
 
 
 def row(

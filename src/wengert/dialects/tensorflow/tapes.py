@@ -404,12 +404,14 @@ class _Custom:
         watcher = NativeTape()  # which variables are read
         with watcher:
             result, pull = self._f(*args, **kwargs)
-        given = [held(g) for g in (*flatten(args), *flatten(kwargs))]
+        with NativeTape() as reader:  # arguments that are variables, which Keras may read as a cast
+            arguments = [convert(a) for a in flatten(args)]
+            _ = [convert(option) for option in flatten(kwargs) if is_tensor(option)]
+        given = reader.watched_variables()
         read = [v for v in watcher.watched_variables() if all(v is not g for g in given)]
         if read and not _takes_variables(pull):
             names = [v.name for v in read]
             raise TypeError(f"the function reads {names}; write def grad(dy, variables=None)")
-        arguments = [convert(a) for a in flatten(args)]
         results = [convert(r) for r in flatten(result)]
         kinds, zeros = [(r.shape, r.dtype) for r in results], Native._namespace.zeros
 

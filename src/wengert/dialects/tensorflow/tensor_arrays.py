@@ -99,19 +99,6 @@ class TensorArray(Opaque):
         self._values = [tensor[i] for i in range(tensor.shape[0])]
         return self
 
-    def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
-        """Return the array with parts of a tensor, of some lengths along its first axis."""
-        tensor, parts = self._element(value), np.asarray(static(lengths))
-        fits = parts.ndim == 1 and tensor.ndim and int(parts.sum()) == tensor.shape[0]
-        if not fits or not (self._grows or len(parts) == len(self._values)):
-            raise InvalidArgumentError(
-                f"TensorArray of size {len(self._values)}: split got shape {tensor.shape} and "
-                f"lengths {parts.tolist()}; expected a length for each element, which add up"
-            )
-        ends = np.cumsum(parts).tolist()
-        self._values = [tensor[end - n : end] for n, end in zip(parts.tolist(), ends, strict=True)]
-        return self
-
     def read(self, index: Any, name: str | None = None) -> Any:
         """Return the tensor at one place, which is then forgotten unless `clear_after_read`."""
         at = int(index)

@@ -146,7 +146,7 @@ class Tensor(Kind):
         return int(self.numpy().__index__())
 
     def __format__(self, spec: str) -> str:
-        return format(self.numpy() if self.ndim else self.numpy().item(), spec)
+        return format(self.numpy() if self.ndim else np.asarray(self).item(), spec)
 
     def __round__(self, digits: int | None = None) -> Any:
         raise AttributeError(  # the class that TensorFlow raises

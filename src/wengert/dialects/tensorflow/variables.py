@@ -16,7 +16,7 @@ from wengert.dialects.tensorflow.dtypes import DType, as_dtype, of_numpy
 from wengert.dialects.tensorflow.errors import invalid, mistake
 from wengert.dialects.tensorflow.settings import ignore
 from wengert.dialects.tensorflow.slices import IndexedSlices
-from wengert.dialects.tensorflow.table import NAMES, plain, put
+from wengert.dialects.tensorflow.table import plain, put
 from wengert.dialects.tensorflow.tensor_shape import TensorShape
 from wengert.dialects.tensorflow.tensors import Tensor, convert, numpy_text, outward, tensor_of
 from wengert.engine.op import leaf
@@ -187,20 +187,6 @@ class Variable(NativeVariable):
         with Quiet():
             changed = getattr(_plain(self._value).at[key], how)(_plain(values))
         return self.assign(changed)
-
-    def batch_scatter_update(self, sparse_delta: Any, use_locking: Any = False) -> Any:
-        """Replace elements along the last axis of the indices, for each example."""
-        where = np.asarray(sparse_delta.indices)
-        lead = np.ogrid[tuple(map(slice, where.shape))][:-1]
-        return self._updated(np.broadcast_arrays(*lead, where), sparse_delta.values, "set")
-
-    def sparse_read(self, indices: Any, name: str | None = None) -> Any:
-        """Return rows of the value."""
-        return NAMES["gather"](self, indices)
-
-    def gather_nd(self, indices: Any, name: str | None = None) -> Any:
-        """Return the elements at index tuples along the last axis of `indices`."""
-        return NAMES["gather_nd"](self, indices)
 
     def __getitem__(self, key: Any) -> Any:
         part = operators.index(self.value(), key)

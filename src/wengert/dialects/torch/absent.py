@@ -15,7 +15,11 @@ _REASONS = {
     "sparse_coo_tensor": _DENSE,
     "sparse_csr_tensor": _DENSE,
     "sparse": _DENSE,
-    "quantization": "tensors are of floating or whole numbers",
+    **dict.fromkeys(
+        ("quantization", "ao", "quantize_per_tensor", "quantize_per_channel", "nn.quantized"),
+        "tensors are of floating or whole numbers; x.to(torch.bfloat16) makes them smaller",
+    ),
+    "nn.utils.prune": "multiply a weight by a mask of zeros and ones in forward",
     "onnx": "there are no models to export",
     "hub": "there are no models to fetch",
     "fx": "there is no compiler",
@@ -26,12 +30,37 @@ _REASONS = {
     "optim.Muon": "write torch.optim.AdamW",
     "nn.NLLLoss2d": "it is the old name of nn.NLLLoss; write that",
     "nn.Container": "it is the old name of nn.Module; write that",
-    "nn.CTCLoss": "write the sum over alignments in log-space",
+    **dict.fromkeys(
+        ("nn.CTCLoss", "nn.functional.ctc_loss"), "write the sum over alignments in log-space"
+    ),
     "nn.AdaptiveLogSoftmaxWithLoss": "write nn.Linear and nn.CrossEntropyLoss",
+    "nn.MultiMarginLoss": "write (x - x_target + margin).clamp(min=0) summed over other classes",
+    "nn.TripletMarginWithDistanceLoss": "write (margin + d(a, p) - d(a, n)).clamp(min=0).mean()",
+    "nn.LPPool2d": "write F.avg_pool2d(x**p, k).mul(k * k) ** (1 / p)",
+    "nn.Softmax2d": "write nn.Softmax(dim=-3)",
+    "nn.RReLU": "write nn.LeakyReLU",
+    "nn.SyncBatchNorm": "there is one process; write nn.BatchNorm2d",
+    "optim.Adafactor": "write torch.optim.Adam",
+    "optim.swa_utils": "write average.mul_(decay).add_(p, alpha=1 - decay) of a copy's parameters",
+    "optim.lr_scheduler.CyclicLR": "write OneCycleLR, or LambdaLR of a triangle",
+    "optim.lr_scheduler.MultiplicativeLR": "write LambdaLR, whose function gives the product",
+    "optim.lr_scheduler.ChainedScheduler": "call step() of each schedule",
+    "utils.data.StackDataset": "write TensorDataset, or a Dataset that returns tuples",
     "nn.FractionalMaxPool2d": "write nn.AdaptiveMaxPool2d, which draws nothing",
     "nn.FractionalMaxPool3d": "write nn.AdaptiveMaxPool3d, which draws nothing",
     "histogramdd": "it has no derivative; write np.histogramdd(x.numpy())",
     "ormqr": "write torch.linalg.qr(A).Q @ other",
+    "aminmax": "write torch.amin and torch.amax",
+    "chain_matmul": "write a @ b @ c",
+    "float_power": "write x.double() ** y",
+    "linalg.cond": "write s = torch.linalg.svdvals(A), and s[..., 0] / s[..., -1]",
+    "linalg.inv_ex": "write torch.linalg.inv, which raises where there is no inverse",
+    "linalg.solve_ex": "write torch.linalg.solve, which raises where there is no solution",
+    "pca_lowrank": "write torch.linalg.svd of A - A.mean(-2, keepdim=True)",
+    "svd_lowrank": "write torch.linalg.svd, and keep the first columns",
+    "slice_scatter": "write y = x.clone(), and write to a part of y",
+    "select_scatter": "write y = x.clone(), and write to a part of y",
+    "diagonal_scatter": "write y = x.clone(), and write to y.diagonal()",
     "symeig": "it is gone from PyTorch; write torch.linalg.eigh(A, UPLO='U')",
     "eig": "it is gone from PyTorch; write torch.linalg.eig(A)",
     "solve": "it is gone from PyTorch; write torch.linalg.solve(A, B)",
@@ -41,11 +70,11 @@ _REASONS = {
     "testing.make_tensor": "write torch.rand or randint",
 }
 _DISTRIBUTIONS = """
-    AffineTransform Bernoulli Beta Binomial Cauchy Chi2 ContinuousBernoulli Dirichlet Exponential
-    ExponentialFamily FisherSnedecor Gamma GeneralizedPareto Geometric Gumbel HalfCauchy HalfNormal
-    Independent InverseGamma Kumaraswamy LKJCholesky Laplace LogNormal LogisticNormal
+    AffineTransform Bernoulli Beta Binomial Cauchy Chi2 ContinuousBernoulli Dirichlet Distribution
+    Exponential ExponentialFamily FisherSnedecor Gamma GeneralizedPareto Geometric Gumbel HalfCauchy
+    HalfNormal Independent InverseGamma Kumaraswamy LKJCholesky Laplace LogNormal LogisticNormal
     LowRankMultivariateNormal MixtureSameFamily Multinomial MultivariateNormal NegativeBinomial
-    OneHotCategorical OneHotCategoricalStraightThrough Pareto Poisson RelaxedBernoulli
+    Normal OneHotCategorical OneHotCategoricalStraightThrough Pareto Poisson RelaxedBernoulli
     RelaxedOneHotCategorical StudentT TransformedDistribution Uniform VonMises Weibull Wishart
     constraints kl kl_divergence register_kl transforms
 """
@@ -76,6 +105,8 @@ _REASONS |= {
         "scalar_tensor": "torch.tensor(x)",
         "empty_strided": "torch.empty(shape).permute(order)",
         "empty_permuted": "torch.empty(shape).permute(order)",
+        "binomial": "torch.from_numpy(np.random.default_rng().binomial(n, p))",
+        "is_nonzero": "bool(x)",
         "unravel_index": "np.unravel_index(x.numpy(), shape)",
         "set_default_tensor_type": "torch.set_default_dtype(dtype)",
         "is_storage": "isinstance",

@@ -14,7 +14,6 @@ _CPU = "cpu"
 _DEVICES = (_CPU, "cuda", "mps", "xpu", "mtia", "hpu", "xla", "ipu", "privateuseone")
 #: The dtype of each kind of device where a program gives none.
 _DTYPES = dict.fromkeys(_DEVICES, dtypes.float16) | {_CPU: dtypes.bfloat16}
-_caches = [True]
 
 
 def _check(device_type: Any) -> str:
@@ -51,7 +50,7 @@ class autocast:
             warn(f"autocast does not take {self.fast_dtype}, and is off; write torch.bfloat16")
             enabled = False
         self._enabled = bool(enabled)
-        self._caches = _caches[0] if cache_enabled is None else cache_enabled
+        self._caches = cache_enabled is not False
         self._before: list[tuple[Any, Any, Any]] = []
 
     def __enter__(self) -> autocast:
@@ -84,15 +83,6 @@ class autocast:
         return call
 
 
-class _OfCPU(autocast):
-    """`torch.cpu.amp.autocast`, the older name."""
-
-    def __init__(
-        self, enabled: bool = True, dtype: Any = dtypes.bfloat16, cache_enabled: bool = True
-    ) -> None:
-        super().__init__(_CPU, dtype, enabled, cache_enabled)
-
-
 class _OfCUDA(autocast):
     """`torch.cuda.amp.autocast`, the older name."""
 
@@ -102,7 +92,6 @@ class _OfCUDA(autocast):
         super().__init__("cuda", dtype, enabled, cache_enabled)
 
 
-put(("cpu.amp.autocast",), _OfCPU)
 put(("cuda.amp.autocast", "cuda.amp.autocast_mode.autocast"), _OfCUDA)
 
 
@@ -112,57 +101,13 @@ def is_autocast_enabled(device_type: str = "cuda") -> bool:
     return _check(device_type) == _CPU and autocasts.current.get() is not None
 
 
-@plain("is_autocast_cpu_enabled")
-def is_autocast_cpu_enabled() -> bool:
-    """Return whether autocast is on."""
-    return is_autocast_enabled(_CPU)
-
-
 @plain("get_autocast_dtype")
 def get_autocast_dtype(device_type: str) -> Any:
     """Return the dtype that autocast takes for products."""
     return _DTYPES[_check(device_type)]
 
 
-@plain("get_autocast_cpu_dtype")
-def get_autocast_cpu_dtype() -> Any:
-    """Return the dtype that autocast takes for products."""
-    return _DTYPES[_CPU]
-
-
 @plain("get_autocast_gpu_dtype")
 def get_autocast_gpu_dtype() -> Any:
     """Return the dtype that autocast would take for products on a GPU."""
     return _DTYPES["cuda"]
-
-
-@plain("set_autocast_dtype")
-def set_autocast_dtype(device_type: str, dtype: Any) -> None:
-    """Set the dtype that autocast takes for products if it is given none."""
-    _DTYPES[_check(device_type)] = dtype
-
-
-@plain("amp.autocast_mode.is_autocast_available", "amp.is_autocast_available")
-def is_autocast_available(device_type: str) -> bool:
-    """Return whether there is autocast for a kind of device."""
-    return device_type in _DEVICES
-
-
-@plain("is_autocast_cache_enabled")
-def is_autocast_cache_enabled() -> bool:
-    """Return whether weights are cast once in an autocast, and not each time."""
-    return _caches[0]
-
-
-@plain("set_autocast_cache_enabled")
-def set_autocast_cache_enabled(enabled: bool) -> None:
-    """Set whether weights are cast once in an autocast, and not each time."""
-    _caches[0] = bool(enabled)
-
-
-@plain("clear_autocast_cache")
-def clear_autocast_cache() -> None:
-    """Forget the weights that were cast."""
-    held = autocasts.cached.get()
-    if held is not None:
-        held.clear()

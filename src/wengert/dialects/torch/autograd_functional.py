@@ -67,22 +67,15 @@ def _finished(tensors: Any, several: bool, create_graph: bool) -> Any:
     return parts if several else parts[0]
 
 
-def _require(tensors: Any, what: str, recorded: bool = True) -> None:
-    """Raise where a tensor is none, or is not recorded though it should be: with strict=True."""
-    for position, tensor in enumerate(tensors):
-        if tensor is None or (recorded and not tensor.requires_grad):
-            raise RuntimeError(
-                f"strict=True, and {what} {position} does not depend on the inputs; leave "
-                "strict=True out for zeros"
-            )
-
-
-def _pulled(
-    outputs: Any, inputs: Any, weights: Any, create: bool, strict: bool,
-    what: str = "the slope by input",
-) -> tuple[Any, ...]:  # fmt: skip
+def _refuse_strict(strict: bool) -> None:
     if strict:
-        _require(outputs, "output")
+        raise NotImplementedError(
+            "strict=True is not offered; leave it out: zeros say that there is no dependence"
+        )
+
+
+def _pulled(outputs: Any, inputs: Any, weights: Any, create: bool) -> tuple[Any, ...]:
+    """Return the products of weights and a Jacobian, zeros for inputs that nothing depends on."""
     connected = [(o, w) for o, w in zip(outputs, weights, strict=True) if o.requires_grad]
     slopes: tuple[Any, ...] = (None,) * len(inputs)
     if connected:
@@ -93,8 +86,6 @@ def _pulled(
             create_graph=create,
             allow_unused=True,
         )
-    if strict:
-        _require(slopes, what, create)
     return tuple(
         made(np.zeros_like(x._raw)) if g is None else g for g, x in zip(slopes, inputs, strict=True)
     )
@@ -103,7 +94,7 @@ def _pulled(
 def _product(v_like: str, result_like: str) -> Callable[[Callable[..., Any]], Any]:
     """Return a decorator for a product with a Jacobian or a Hessian.
 
-    It is computed from the outputs as the function gave them, the inputs, v and the two options.
+    It is computed from the outputs as the function gave them, the inputs, v and `create_graph`.
     """
 
     def offer(compute: Callable[..., Any]) -> Any:
@@ -112,12 +103,13 @@ def _product(v_like: str, result_like: str) -> Callable[[Callable[..., Any]], An
             func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False,
             strict: bool = False,
         ) -> tuple[Any, Any]:  # fmt: skip
+            _refuse_strict(strict)
             several, parts = _tuple(inputs, "inputs")
             weights = _weights(v, parts, "input") if v_like == "inputs" else ()
             leaves = _inputs(parts, create_graph)
             many, outputs = _outputs(func, leaves)
             weights = weights or _weights(v, outputs, "output")
-            products = compute(outputs, leaves, weights, create_graph, strict, many)
+            products = compute(outputs, leaves, weights, create_graph)
             value = _finished(outputs, many, create_graph)
             return value, _finished(
                 products, many if result_like == "outputs" else several, create_graph
@@ -129,41 +121,31 @@ def _product(v_like: str, result_like: str) -> Callable[[Callable[..., Any]], An
 
 
 @_product("outputs", "inputs")
-def vjp(outputs: Any, inputs: Any, v: Any, create: bool, strict: bool, _: bool) -> Any:
+def vjp(outputs: Any, inputs: Any, v: Any, create: bool) -> Any:
     """Return the function's outputs, and the product of v and its Jacobian."""
-    return _pulled(outputs, inputs, v, create, strict)
+    return _pulled(outputs, inputs, v, create)
 
 
 @_product("inputs", "outputs")
-def jvp(outputs: Any, inputs: Any, v: Any, create: bool, strict: bool, _: bool) -> Any:
+def jvp(outputs: Any, inputs: Any, v: Any, create: bool) -> Any:
     """Return the function's outputs, and the product of its Jacobian and v.
 
     The gradient is linear in its weights: the product is its derivative by them.
     """
     with enable_grad():
         weights = [made(np.zeros_like(o._raw)).requires_grad_() for o in outputs]
-        slopes = _pulled(outputs, inputs, weights, True, strict)
-        products = _pulled(slopes, weights, v, create, False)
-        if strict:
-            _require(products, "the Jacobian of output", create)
-    return products
+        slopes = _pulled(outputs, inputs, weights, True)
+        return _pulled(slopes, weights, v, create)
 
 
 @plain("autograd.functional.hvp")
 @_product("inputs", "inputs")
-def vhp(outputs: Any, inputs: Any, v: Any, create: bool, strict: bool, many: bool) -> Any:
+def vhp(outputs: Any, inputs: Any, v: Any, create: bool) -> Any:
     """Return the function's value, and the product of v and its Hessian."""
+    value = _number(outputs)
     with enable_grad():
-        slopes = _slopes(_number(many, outputs, strict), inputs, strict)
-    return _pulled(slopes, inputs, v, create, strict, "the Hessian of input")
-
-
-def _check_strict(func: Callable[..., Any], parts: tuple[Any, ...], create: bool) -> None:
-    leaves = _inputs(parts, create)
-    _, outputs = _outputs(func, leaves)
-    _require(outputs, "output")
-    for output in outputs:
-        _pulled((output,), leaves, (made(np.ones_like(output._raw)),), create, True)
+        slopes = _pulled((value,), inputs, (made(np.ones_like(value._raw)),), True)
+    return _pulled(slopes, inputs, v, create)
 
 
 @plain("autograd.functional.jacobian")
@@ -172,21 +154,14 @@ def jacobian(
     vectorize: bool = False, strategy: str = "reverse-mode",
 ) -> Any:  # fmt: skip
     """Return the Jacobian of a function: for each output, that with respect to each input."""
+    _refuse_strict(strict)
     forward = _is_forward(strategy, "strategy")
-    if forward and (create_graph or not vectorize) and not (strict and not create_graph):
+    if forward and (create_graph or not vectorize):
         raise NotImplementedError(
             "strategy='forward-mode' needs vectorize=True and create_graph=False; write these, or "
             "use 'reverse-mode'"
         )
     several, parts = _tuple(inputs, "inputs")
-    if strict and (forward or vectorize):
-        if not forward:
-            _outputs(func, _inputs(parts, False))  # which is looked at first
-        raise RuntimeError(
-            "strict=True does not go with vectorize=True or strategy='forward-mode'; leave it out"
-        )
-    if strict:
-        _check_strict(func, parts, create_graph)
     primals = parts if forward else tuple(made(p._raw) for p in parts)
     if create_graph:
         primals = tuple(_inputs(parts, True))
@@ -211,20 +186,13 @@ def _is_forward(strategy: str, name: str) -> bool:
     return strategy == "forward-mode"
 
 
-def _number(many: bool, outputs: tuple[Any, ...], strict: bool) -> Tensor:
+def _number(outputs: tuple[Any, ...]) -> Tensor:
     """Return the result of a function, which must be one number."""
-    if strict:
-        _require(outputs, "output")
-    if many or outputs[0]._raw.size != 1:
-        shape = "a tuple" if many else f"shape {list(outputs[0]._raw.shape)}"
-        raise RuntimeError(f"the function must return one number, and it returned {shape}")
+    if len(outputs) != 1 or outputs[0]._raw.size != 1:
+        shapes = [list(output._raw.shape) for output in outputs]
+        raise RuntimeError(f"the function must return one number, and it returned shapes {shapes}")
     value: Tensor = outputs[0]
     return value
-
-
-def _slopes(value: Tensor, inputs: Any, strict: bool) -> tuple[Any, ...]:
-    """Return the gradients of one number, which have derivatives in their turn."""
-    return _pulled((value,), inputs, (made(np.ones_like(value._raw)),), True, strict)
 
 
 @plain("autograd.functional.hessian")
@@ -233,25 +201,12 @@ def hessian(
     vectorize: bool = False, outer_jacobian_strategy: str = "reverse-mode",
 ) -> Any:  # fmt: skip
     """Return the Hessian of a function of one number: for each pair of inputs."""
-    forward = _is_forward(outer_jacobian_strategy, "outer_jacobian_strategy")
+    _is_forward(outer_jacobian_strategy, "outer_jacobian_strategy")
     several, parts = _tuple(inputs, "inputs")
 
-    def slopes(*args: Any) -> Any:
-        gradient = _slopes(_number(*_outputs(func, args), strict), args, False)
-        if strict:
-            _require(gradient, "slope")
-        return gradient
+    def total(*args: Any) -> Any:
+        return _number(_tuple(func(*args), "outputs")[1]).sum()
 
-    def of_aliases(*args: Any) -> Any:
-        def total(*xs: Any) -> Any:
-            return _number(*_tuple(func(*xs), "outputs"), strict and forward).sum()
-
-        return transforms.grad(total, tuple(range(len(args))))(*args)
-
-    if strict and not forward and not vectorize:
-        _check_strict(slopes, parts, create_graph)
-        found = jacobian(of_aliases, parts, create_graph)
-    else:
-        inner = slopes if strict and not forward else of_aliases
-        found = jacobian(inner, parts, create_graph, strict, vectorize, outer_jacobian_strategy)
+    slopes = transforms.grad(total, tuple(range(len(parts))))
+    found = jacobian(slopes, parts, create_graph, strict, vectorize, outer_jacobian_strategy)
     return found if several else found[0][0]

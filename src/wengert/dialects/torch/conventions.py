@@ -48,7 +48,6 @@ trunc = rounding.trunc_flat
 truncated_divide = rounding.trunc_divide_flat
 unmoved = conventions.unmoved
 where = conventions.where_or_0
-xlog1py = conventions.xlog1py_by_formula
 xlogy = conventions.xlogy_by_formula
 
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from wengert import backends
-from wengert.dialects.torch import memory, views
-from wengert.dialects.torch.axes import misfit
-from wengert.dialects.torch.kinds import Axis, Given, Input, Int, Ints
+from wengert.dialects.torch import views
+from wengert.dialects.torch.kinds import Given, Input
 from wengert.dialects.torch.table import both, direct, offered
-from wengert.dialects.torch.tensors import Native, Tensor, astype, ns, wrap_native
+from wengert.dialects.torch.tensors import Native, Tensor, ns, wrap_native
 
 
 def copied(x: Native) -> Native:
@@ -53,52 +50,4 @@ def ravel(input: Given) -> Tensor:
     return views.reshape(contiguous(input), -1)
 
 
-@offered("narrow_copy", label="SliceBackward0_copy")
-def narrow_copy(input: Input, dim: Axis, start: Int, length: Int) -> Native:
-    """Return a copy of so many elements along one axis."""
-    return copied(views.narrowed(input, dim, start, length))
-
-
 # -- other elements in a part ----------------------------------------------------------------------
-
-
-def with_part(x: Native, src: Native, part: Callable[[Native], Native]) -> Native:
-    """Return a tensor with other elements in a view of it, which must have their shape."""
-    shape = part(x).shape
-    if src.shape != shape:
-        raise misfit("scatter", f"a part of shape {list(shape)}", src=src)
-    return memory.with_part(x, part, astype(src, x.dtype))
-
-
-@offered("slice_scatter")
-def slice_scatter(
-    input: Input, src: Input, dim: Axis = 0, start: Int | None = None, end: Int | None = None,
-    step: Int = 1,
-) -> Native:  # fmt: skip
-    """Return a tensor with other elements in a slice along one axis."""
-    part = slice(start, end, step)
-    return with_part(input, src, functools.partial(views.sliced, axis=dim, part=part))
-
-
-@offered("select_scatter")
-def select_scatter(input: Input, src: Input, dim: Axis, index: Int) -> Native:
-    """Return a tensor with other elements at one index of an axis."""
-    return with_part(input, src, functools.partial(views.selected, dim=dim, index=index))
-
-
-@offered("diagonal_scatter")
-def diagonal_scatter(
-    input: Input, src: Input, offset: Int = 0, dim1: Axis = 0, dim2: Axis = 1
-) -> Native:
-    """Return a tensor with other elements on the diagonals of two axes."""
-    part = functools.partial(views.diagonals, offset=offset, dim1=dim1, dim2=dim2)
-    return with_part(input, src, part)
-
-
-@offered("as_strided_scatter")
-def as_strided_scatter(
-    input: Input, src: Input, size: Ints, stride: Ints, storage_offset: Int | None = None
-) -> Native:
-    """Return a tensor with other elements in a view of its memory with any strides."""
-    view = views.strides_of(input, size, stride, storage_offset)
-    return with_part(input, src, functools.partial(views.strided, view=view))

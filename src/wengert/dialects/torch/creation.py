@@ -15,9 +15,9 @@ from wengert.dialects.kernel.readers import shown
 from wengert.dialects.torch import dtypes
 from wengert.dialects.torch import kinds as K
 from wengert.dialects.torch.axes import check_same
-from wengert.dialects.torch.devices import as_format, check_device, check_layout
+from wengert.dialects.torch.devices import check_device, check_layout
 from wengert.dialects.torch.table import DIRECT, as_view, direct, offered, plain, put
-from wengert.dialects.torch.tensors import Native, Tensor, made, ns, store
+from wengert.dialects.torch.tensors import Native, Tensor, made, ns
 from wengert.ops import elementwise
 
 _SEQUENCES = (list, tuple, range)
@@ -35,19 +35,16 @@ def new(
     return result.requires_grad_() if requires_grad else result
 
 
-def _finish(raw: Any, out: Any, layout: Any, device: Any, _: Any, requires_grad: Any) -> Tensor:
-    result = new(raw, layout, device, requires_grad)
-    return result if out is None else store(result, out)
+def _finish(raw: Any, layout: Any, device: Any, _: Any, requires_grad: Any) -> Tensor:
+    return new(raw, layout, device, requires_grad)
 
 
 #: Of functions whose tensors have the arrays that their bodies return.
 _CREATING = Dialect(
     finish=_finish,
-    options={
-        "out": None, "layout": None, "device": None, "pin_memory": False, "requires_grad": False,
-    },
+    options={"layout": None, "device": None, "pin_memory": False, "requires_grad": False},
     aliases=DIRECT.aliases,
-)  # fmt: skip
+)
 
 
 def creates(*names: str, new: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -72,19 +69,6 @@ def _put_method(name: str, call: Callable[..., Any]) -> None:
     @named(f"new_{name}", f"Return what torch.{name} does, with this tensor's dtype.")
     def method(self: Tensor, *args: Any, dtype: Any = None, **options: Any) -> Tensor:
         return call(*args, dtype=self.dtype if dtype is None else dtype, **options)
-
-
-def _read_target(dtype: Any, at: Argument, out: Any) -> np.dtype:
-    if out is None:
-        return dtypes.to_numpy(dtype, str(at))
-    kind: np.dtype = out._raw.dtype
-    if dtype is not None and dtypes.to_numpy(dtype, str(at)) != kind:
-        raise RuntimeError(f"dtype={dtype} and out= of {out.dtype} differ; give one of them")
-    return kind
-
-
-#: NumPy's dtype of a new tensor, which dtype= and out= say together; None if neither is given.
-NewDtype = Annotated[Any, Kind(_read_target, "{0} is out is None", beside="out")]
 
 
 # -- from Python's values --------------------------------------------------------------------------
@@ -230,7 +214,7 @@ def check_fits(number: Any, kind: np.dtype) -> None:
 
 
 @creates("tensor", new=True)
-def tensor(data: Any, *, dtype: NewDtype = None) -> np.ndarray:
+def tensor(data: Any, *, dtype: K.Dtype | None = None) -> np.ndarray:
     """Return a tensor with a copy of some numbers."""
     return array_of(data, dtype)
 
@@ -325,23 +309,24 @@ Scalar = Annotated[Any, Kind(_read_scalar)]
 Real = Annotated[Any, Kind(_read_real, "type({0}) is int")]
 
 
-def like(x: Tensor, dtype: np.dtype | None, memory_format: Any = None) -> np.ndarray:
+def like(x: Tensor, dtype: np.dtype | None) -> np.ndarray:
     """Return an empty array like a tensor, with its axes in the same order in memory."""
     kind, raw = x._raw.dtype if dtype is None else dtype, x._raw
-    found = np.empty_like(raw, kind) if type(raw) is np.ndarray else np.empty(raw.shape, kind)
-    return found if memory_format is None else as_format(found, memory_format)
+    return np.empty_like(raw, kind) if type(raw) is np.ndarray else np.empty(raw.shape, kind)
 
 
 def _sized(name: str, make: Callable[..., np.ndarray], value: int | None) -> None:
     """Offer a function that makes a tensor of a size, a method, and a function of a tensor."""
 
-    def of_size(*size: K.Lengths, dtype: NewDtype = None, memory_format: Any = None) -> np.ndarray:
-        return as_format(make(size, dtypes.or_default(dtype)), memory_format)
+    def of_size(
+        *size: K.Lengths, dtype: K.Dtype | None = None, memory_format: Any = None
+    ) -> np.ndarray:
+        return make(size, dtypes.or_default(dtype))
 
     def of_tensor(
-        input: K.Given, *, dtype: NewDtype = None, memory_format: Any = None
+        input: K.Given, *, dtype: K.Dtype | None = None, memory_format: Any = None
     ) -> np.ndarray:
-        raw = like(input, dtype, memory_format)
+        raw = like(input, dtype)
         if value is not None:
             raw.fill(value)
         return raw
@@ -364,23 +349,23 @@ def _full(size: tuple[int, ...], fill: Any, kind: np.dtype | None) -> np.ndarray
 
 
 @creates("full", new=True)
-def full(size: K.Size, fill_value: Scalar, *, dtype: NewDtype = None) -> np.ndarray:
+def full(size: K.Size, fill_value: Scalar, *, dtype: K.Dtype | None = None) -> np.ndarray:
     """Return a tensor of a size, all of whose elements are one number."""
     return _full(size, fill_value, dtype)
 
 
 @creates("full_like")
 def full_like(
-    input: K.Given, fill_value: Scalar, *, dtype: NewDtype = None, memory_format: Any = None
+    input: K.Given, fill_value: Scalar, *, dtype: K.Dtype | None = None, memory_format: Any = None
 ) -> np.ndarray:
     """Return a tensor of another's shape and dtype, all of whose elements are one number."""
-    raw = like(input, dtype, memory_format)
+    raw = like(input, dtype)
     raw[...] = _full((), fill_value, raw.dtype)
     return raw
 
 
 @creates("eye")
-def eye(n: K.Int, m: K.Int | None = None, *, dtype: NewDtype = None) -> np.ndarray:
+def eye(n: K.Int, m: K.Int | None = None, *, dtype: K.Dtype | None = None) -> np.ndarray:
     """Return a matrix with ones on its diagonal."""
     columns = n if m is None else m
     if n < 0 or columns < 0:
@@ -397,7 +382,7 @@ _BOUND = Argument("arange", "a bound")
 @creates("arange")
 def arange(
     *args: Any, start: Real | None = None, end: Real | None = None, step: Real | None = None,
-    dtype: NewDtype = None,
+    dtype: K.Dtype | None = None,
 ) -> np.ndarray:  # fmt: skip
     """Return numbers from start to end, without end."""
     given = [_read_real(v, _BOUND) for v in args]
@@ -454,14 +439,14 @@ def _ramp(start: Any, end: Any, count: int, kind: np.dtype | None) -> tuple[Any,
 
 
 @creates("linspace")
-def linspace(start: End, end: End, steps: K.Int, *, dtype: NewDtype = None) -> np.ndarray:
+def linspace(start: End, end: End, steps: K.Int, *, dtype: K.Dtype | None = None) -> np.ndarray:
     """Return evenly spaced numbers from start to end, with end."""
     return cast(*_ramp(start, end, steps, dtype))
 
 
 @creates("logspace")
 def logspace(
-    start: End, end: End, steps: K.Int, base: K.Number = 10.0, *, dtype: NewDtype = None
+    start: End, end: End, steps: K.Int, base: K.Number = 10.0, *, dtype: K.Dtype | None = None
 ) -> np.ndarray:
     """Return powers of a base whose exponents are evenly spaced."""
     exponents, kind = _ramp(start, end, steps, dtype)

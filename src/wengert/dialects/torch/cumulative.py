@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -18,9 +17,9 @@ from wengert.dialects.torch.table import offered
 from wengert.dialects.torch.tensors import Native, astype, convert, ns, promoted, wrap_native
 from wengert.ops import cumulative, reductions, samples
 from wengert.ops.ranks import part, record_indices, taken
-from wengert.ops.special.exponentials import logsumexp_complex
 
 # -- cumulative sums and extremes ------------------------------------------------------------------
+
 
 CumMax, CumMin = results("cummax", "values", "indices"), results("cummin", "values", "indices")
 
@@ -42,17 +41,12 @@ def cumprod(input: K.Input, dim: K.Axis, *, dtype: K.Dtype | None = None) -> Nat
     return _along(cumulative.prod_along, accumulated(input, dtype), dim)
 
 
-def _complex_logsumexp(x: Native, axis: int) -> Native:
-    return logsumexp_complex(x, axis=axis, total=cumulative.sum_along)
-
-
 @offered("logcumsumexp")
 def logcumsumexp(
-    input: Annotated[Native, K.tensor("fc", NotImplementedError)], dim: K.Axis
+    input: Annotated[Native, K.tensor("f", NotImplementedError)], dim: K.Axis
 ) -> Native:
     """Return the logarithms of cumulative sums of exponentials along an axis."""
-    is_real = kind_of(input) == "f"
-    return _along(cumulative.logsumexp_along if is_real else _complex_logsumexp, input, dim)
+    return _along(cumulative.logsumexp_along, input, dim)
 
 
 def _record(name: str, kind: Any) -> None:
@@ -108,16 +102,6 @@ def trapezoid(y: K.Input, x: K.Input | None = None, *, dx: Any = None, dim: K.Ax
     return ns.divide(*promoted(total, 2.0))
 
 
-@offered("cumulative_trapezoid", method=False, label="DivBackward1")
-def cumulative_trapezoid(
-    y: K.Input, x: K.Input | None = None, *, dx: Any = None, dim: K.Axis = -1
-) -> Native:
-    """Return the integrals up to each point along an axis by the rule of trapezia."""
-    areas = _areas(y, x, dx, dim)
-    totals = ns.moveaxis(cumulative.sum_along(areas, axis=areas.ndim - 1), -1, dim)
-    return ns.divide(*promoted(totals, 2.0))
-
-
 @offered("gradient", method=False, label="CatBackward0")
 def gradient(
     input: K.Fractions, *, spacing: Any = 1, dim: K.Axes = None, edge_order: K.Int = 1
@@ -146,45 +130,27 @@ def gradient(
 # -- covariance ------------------------------------------------------------------------------------
 
 
-def _covariance(x: Native, correction: Any, counts: Native | None, scale: Native | None) -> Native:
-    """Return the covariances of rows; columns occur `counts` times, and have weights `scale`."""
-    if x.ndim > 2:
-        raise RuntimeError(f"cov(): got {x.ndim} axes; give a matrix with one variable in each row")
-    rows = x if x.ndim == 2 else ns.reshape(x, (1, -1))
-    real = ns.real(rows).dtype if kind_of(rows) == "c" else rows.dtype
-    given = [astype(w, real) for w in (counts, scale) if w is not None]
-    if any(w.shape != rows.shape[1:] for w in given):
-        raise RuntimeError(f"cov(): give a weight for each of the {rows.shape[1]} observations")
-    weights = math.prod(given[1:], start=given[0]) if given else None
-    total: Any = rows.shape[1] if weights is None else ns.sum(weights)
-    freedom = total - correction
-    if scale is not None and correction:
-        freedom = total - correction * ns.sum(weights * given[-1]) / total
-    if float(freedom if isinstance(freedom, (int, float)) else freedom._raw) <= 0:
-        warn("cov(): the correction exceeds the weights' sum")
-        freedom = wrap_native(np.zeros((), real))
-    found = samples.covariance(rows, freedom, weights)
-    return ns.reshape(found, ()) if rows.shape[0] == 1 else found
-
-
 Variables = Annotated[Native, K.tensor("iufc", become=K.floating)]
-Counts = Annotated[Native, K.tensor("iu")]
-Weights = Annotated[Native, K.tensor("f")]
 
 
 @offered("cov", label="SqueezeBackward0")
-def cov(
-    input: Variables, *, correction: K.Number = 1, fweights: Counts | None = None,
-    aweights: Weights | None = None,
-) -> Native:  # fmt: skip
+def cov(input: Variables, *, correction: K.Number = 1) -> Native:
     """Return the covariances of variables, which are rows; observations are columns."""
-    return _covariance(input, correction, fweights, aweights)
+    if input.ndim > 2:
+        raise misfit("cov", "a matrix with one variable in each row", input=input)
+    rows = input if input.ndim == 2 else ns.reshape(input, (1, -1))
+    freedom: Any = rows.shape[1] - correction
+    if freedom <= 0:
+        warn("cov(): the correction is the number of observations, or more")
+        freedom = wrap_native(np.zeros((), ns.real(rows).dtype))
+    found = samples.covariance(rows, freedom)
+    return ns.reshape(found, ()) if rows.shape[0] == 1 else found
 
 
 @offered("corrcoef", label="ClampBackward1")
 def corrcoef(input: Variables) -> Native:
     """Return the coefficients of correlation of variables, which are rows."""
-    c = _covariance(input, 1, None, None)
+    c: Native = cov.__wrapped__(input)  # type: ignore[attr-defined]
     if not c.ndim:
         return ns.divide(c, c)
     y = samples.correlation(c)

@@ -20,7 +20,7 @@ from wengert.dialects.torch.linalg import (
     whole_numbers,
 )
 from wengert.dialects.torch.return_types import results
-from wengert.dialects.torch.table import NAMES, offered, plain, put
+from wengert.dialects.torch.table import offered
 from wengert.dialects.torch.tensors import Native, ns, outward, wrap_native
 from wengert.ops.batching import all_values, constant
 from wengert.ops.contractions import adjoint
@@ -174,7 +174,6 @@ def svd(input: Factored, some: Bool = True, compute_uv: Bool = True) -> Any:
 # -- QR ----------------------------------------------------------------------------------------
 
 Qr, OldQr = results("linalg_qr", "Q", "R"), results("qr", "Q", "R")
-Geqrf = results("geqrf", "a", "tau")
 QrMode = Annotated[str, Kind(READERS.one_of("reduced", "complete", "r"))]
 
 
@@ -190,19 +189,10 @@ def qr(input: Factored, some: Bool = True) -> Any:
     return OldQr(*unguarded.qr(input, mode="reduced" if some else "complete"))
 
 
-@offered("geqrf")
-def geqrf(input: Reflections) -> Any:
-    """Return the reflections that make up Q, below the diagonal of R, and their scales."""
-    message = "the derivative for 'geqrf' is not implemented; write torch.linalg.qr"
-    return Geqrf(*unguarded.geqrf(input, NotImplementedError, message))
-
-
 # -- LU ----------------------------------------------------------------------------------------
 
 Lu = results("linalg_lu", "P", "L", "U")
 LuFactor = results("linalg_lu_factor", "LU", "pivots")
-LuFactorEx = results("linalg_lu_factor_ex", "LU", "pivots", "info")
-LuWithInfo = results("_lu_with_info", "LU", "pivots", "info")
 LuUnpack = results("lu_unpack", "P", "L", "U")
 
 
@@ -230,19 +220,11 @@ def lu_factor(A: Reflections, *, pivot: Pivot = True) -> Any:
     return LuFactor(factors, whole_numbers(pivots))
 
 
-@offered("linalg.lu_factor_ex", method=False, label="LinalgLuFactorExBackward0")
-def lu_factor_ex(A: Reflections, *, pivot: Pivot = True, check_errors: Bool = False) -> Any:
-    """Return L and U in one matrix, pivots, and the first pivot that is 0 in place of an error."""
-    factors, pivots, _, info = unguarded.lu_factors(A)
-    check_info(check_errors, info, SINGULAR, RuntimeError)
-    return LuFactorEx(factors, whole_numbers(pivots), whole_numbers(info))
-
-
-@plain("lu", "Tensor.lu")
-def lu(input: Any, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:
-    """Return L and U in one matrix, and pivots; with `get_infos`, numbers of errors as well."""
-    factors, pivots, info = NAMES["linalg.lu_factor_ex"](input, pivot=pivot)
-    return LuWithInfo(factors, pivots, info) if get_infos else (factors, pivots)
+@offered("lu", label="LinalgLuFactorExBackward0")
+def lu(input: Reflections, pivot: Pivot = True) -> Any:
+    """Return L and U in one matrix, and pivots; of singular matrices too."""
+    factors, pivots, _, _ = unguarded.lu_factors(input)
+    return factors, whole_numbers(pivots)
 
 
 def _order(pivots: Native, rows: int, name: str) -> Native:
@@ -274,10 +256,7 @@ def linalg_lu_solve(
     return _lu_solution(LU, pivots, B, left, adjoint, "linalg.lu_solve")
 
 
-@offered("lu_solve", label="LinalgLuSolveBackward0")
-def lu_solve(input: Input, LU_data: Triangles, LU_pivots: Input) -> Native:
-    """Return X of A @ X = input, given the result of `lu_factor(A)`."""
-    return _lu_solution(LU_data, LU_pivots, input, True, False, "lu_solve")
+# -- of low rank -------------------------------------------------------------------------------
 
 
 @offered("lu_unpack", method=False, label="LuUnpackBackward0")
@@ -292,37 +271,3 @@ def lu_unpack(
     if unpack_data:
         lower, upper = lower_upper(LU_data)
     return LuUnpack(p, lower, upper)
-
-
-# -- of low rank -------------------------------------------------------------------------------
-
-
-def svd_lowrank(A: Any, q: int | None = 6, niter: int | None = 2, M: Any = None) -> Any:
-    """Return U, S and V of a matrix close to A of rank q, by products with random matrices."""
-    q, niter = 6 if q is None else q, 2 if niter is None else niter
-    matrix = A if M is None else A - M
-    wide = matrix.shape[-2] < matrix.shape[-1]
-    matrix = matrix.mH if wide else matrix
-    randn, basis_of = NAMES["randn"], NAMES["linalg.qr"]
-    basis = basis_of(matrix @ randn(matrix.shape[-1], q, dtype=matrix.dtype)).Q
-    for _ in range(niter):
-        basis = basis_of(matrix.mH @ basis).Q
-        basis = basis_of(matrix @ basis).Q
-    u, s, vh = NAMES["linalg.svd"](basis.mH @ matrix, full_matrices=False)
-    u, v = basis @ u, vh.mH
-    return (v, s, u) if wide else (u, s, v)
-
-
-def pca_lowrank(A: Any, q: int | None = None, center: bool = True, niter: int = 2) -> Any:
-    """Return U, S and V of a matrix close to A, without the means of its columns, of rank q."""
-    most = min(A.shape[-2:])
-    q = min(6, most) if q is None else q
-    if not 0 <= q <= most:
-        raise misfit("pca_lowrank", f"a number from 0 to {most}", ValueError, q=q)
-    if niter < 0:
-        raise ValueError(f"niter is {niter}; give 0 or more")
-    return svd_lowrank(A - A.mean(-2, keepdim=True) if center else A, q, niter)
-
-
-put(("svd_lowrank",), svd_lowrank)
-put(("pca_lowrank",), pca_lowrank)

@@ -7,8 +7,6 @@ import operator
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
-
 from wengert.dialects.torch.dtypes import Shown
 from wengert.dialects.torch.tensors import Tensor
 
@@ -134,6 +132,8 @@ def check_device(given: Any) -> None:
             "there is no CUDA here: Wengert's tensors are NumPy's; write device='cuda' if "
             "torch.cuda.is_available() else 'cpu'"
         )
+    if kind == "meta":
+        raise RuntimeError("there is no meta device: tensors here have numbers; write device='cpu'")
     if kind != "cpu":
         raise RuntimeError(f"there is no {kind} device: Wengert's tensors are NumPy's, on 'cpu'")
 
@@ -158,7 +158,7 @@ class layout(_Word):
 
 
 class memory_format(_Word):
-    """In which order the axes of a tensor lie in memory."""
+    """In which order axes should lie in memory: taken, and nothing follows from it."""
 
 
 strided = layout("strided")
@@ -167,21 +167,9 @@ contiguous_format = memory_format("contiguous_format")
 preserve_format = memory_format("preserve_format")
 channels_last = memory_format("channels_last")
 channels_last_3d = memory_format("channels_last_3d")
-#: The order of axes in memory, for formats that have one of their own.
-ORDERS = {channels_last: (0, 2, 3, 1), channels_last_3d: (0, 2, 3, 4, 1)}
 
 
 def check_layout(kind: Any) -> None:
     """Raise unless tensors can have a layout."""
     if kind is not None and kind is not strided:
         raise RuntimeError(f"layout {kind!r} is not offered; tensors are torch.strided")
-
-
-def as_format(raw: np.ndarray, kind: Any) -> np.ndarray:
-    """Return an array whose axes lie in memory as a format says."""
-    order = ORDERS.get(kind)
-    if order is None:
-        return np.ascontiguousarray(raw).reshape(raw.shape) if kind is contiguous_format else raw
-    if raw.ndim != len(order):
-        raise RuntimeError(f"{kind!r} is for tensors of {len(order)} axes")
-    return np.ascontiguousarray(raw.transpose(order)).transpose(np.argsort(order))

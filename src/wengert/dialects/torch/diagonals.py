@@ -11,8 +11,8 @@ import numpy as np
 from wengert.dialects.torch import memory
 from wengert.dialects.torch.axes import misfit
 from wengert.dialects.torch.copies import copied
-from wengert.dialects.torch.creation import NewDtype, creates
-from wengert.dialects.torch.kinds import Bool, Input, Int, NewAxis, summed
+from wengert.dialects.torch.creation import creates
+from wengert.dialects.torch.kinds import Bool, Dtype, Input, Int, NewAxis, summed
 from wengert.dialects.torch.table import offered
 from wengert.dialects.torch.tensors import Native, ns, wrap_native
 from wengert.dialects.torch.views import check_different, diagonals
@@ -26,7 +26,7 @@ def _triangle(name: str, indices: Callable[..., Any]) -> None:
             raise RuntimeError(f"{name}: got shape {list(input.shape)}; give a matrix")
         return getattr(ns, name)(input, k=diagonal)
 
-    def positions(row: Int, col: Int, offset: Int = 0, *, dtype: NewDtype = None) -> np.ndarray:
+    def positions(row: Int, col: Int, offset: Int = 0, *, dtype: Dtype | None = None) -> np.ndarray:
         if row < 0 or col < 0:
             raise RuntimeError(f"got {row} rows and {col} columns; give 0 or more of each")
         return np.array(indices(row, offset, col)).astype(dtype or np.int64)

@@ -232,11 +232,6 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
     return of_numpy(joined(_given(type1, "type1").numpy, _given(type2, "type2").numpy))
 
 
-def can_cast(from_: dtype, to: dtype) -> bool:
-    """Return whether numbers of one dtype may become another's, as in an in-place operation."""
-    return category(_given(from_, "from_").numpy) <= category(_given(to, "to").numpy)
-
-
 def _given(kind: Any, what: str) -> dtype:
     if type(kind) is not dtype:
         raise TypeError(f"{what} is a {type(kind).__name__}; write torch.float32 or the like")

@@ -12,7 +12,7 @@ from wengert.dialects.kernel.functions import Argument, Kind, named
 from wengert.dialects.torch import conventions, dtypes
 from wengert.dialects.torch import kinds as K
 from wengert.dialects.torch.axes import kind_of, labelled, misfit
-from wengert.dialects.torch.creation import NewDtype, creates
+from wengert.dialects.torch.creation import creates
 from wengert.dialects.torch.table import offered
 from wengert.dialects.torch.tensors import Native, astype, ns, promoted, wrap_native
 from wengert.ops import fft as native
@@ -127,7 +127,7 @@ for _name, _kinds, _labels, _what in (
 def _frequencies(name: str, positions: Callable[[int], np.ndarray]) -> None:
     @creates(f"fft.{name}")
     @named(name, f"Return the frequencies of an {name.removesuffix('freq')} of n samples.")
-    def create(n: K.Int, d: K.Number = 1.0, *, dtype: NewDtype = None) -> np.ndarray:
+    def create(n: K.Int, d: K.Number = 1.0, *, dtype: K.Dtype | None = None) -> np.ndarray:
         kind = dtypes.default().numpy if dtype is None else dtype
         if backends.kind_of(kind) != "f":
             error = NotImplementedError if kind.kind == "c" else RuntimeError
@@ -191,12 +191,10 @@ def stft(
     input: K.Inexact, n_fft: K.Int, hop_length: K.Int | None = None,
     win_length: K.Int | None = None, window: K.Input | None = None, center: K.Bool = True,
     pad_mode: Any = "reflect", normalized: K.Bool = False, onesided: K.Bool | None = None,
-    return_complex: K.Bool | None = None, align_to_window: K.Bool | None = None,
+    return_complex: K.Bool | None = None,
 ) -> Native:  # fmt: skip
     """Return Fourier transforms of pieces of a signal, as columns."""
     x = input
-    if center and align_to_window is not None:
-        raise RuntimeError("stft: align_to_window needs center=False; leave one of them out")
     is_complex = kind_of(x) == "c" or (window is not None and kind_of(window) == "c")
     if return_complex is None and not is_complex:
         raise RuntimeError("stft: the signal is real; write return_complex=True")
@@ -206,10 +204,7 @@ def stft(
     x = _padded(x, n_fft // 2, pad_mode) if center else x
     if not 0 < n_fft <= x.shape[-1]:
         raise RuntimeError(f"stft: n_fft={n_fft} for a signal of length {x.shape[-1]}; give less")
-    weights, hop, length = _window(window, n_fft, hop_length, win_length, x)
-    if align_to_window:  # the last pieces have less beyond the window
-        left = (n_fft - length) // 2
-        x = _at_ends(x, left, n_fft - length - left)
+    weights, hop, _ = _window(window, n_fft, hop_length, win_length, x)
     starts = np.arange(0, x.shape[-1] - n_fft + 1, hop)
     pieces = ns.multiply(*promoted(x[..., starts[:, None] + np.arange(n_fft)], weights))
     transform = native.fft if is_complex or onesided is False else native.rfft
@@ -277,48 +272,35 @@ def _cut(total: Native, weights: Native, start: int, length: int | None) -> Nati
 # -- windows ---------------------------------------------------------------------------------------
 
 
-def _drawn(name: str, length: int, dtype: Any, draw: Callable[[], np.ndarray]) -> np.ndarray:
+def _of_cosines(name: str, length: int, periodic: bool, dtype: Any, *parts: Any) -> np.ndarray:
+    """Return the sum of parts[k] * cos(k * t), where t goes once round."""
     kind = dtypes.or_default(dtype)
     if backends.kind_of(kind) != "f" or length < 0:
-        raise misfit(f"{name}_window", "0 or more, and fractions", length=length, dtype=kind.name)
-    return (draw() if length > 1 else np.ones(length)).astype(kind)
+        raise misfit(name, "0 or more, and fractions", length=length, dtype=kind.name)
+    turns = 2 * np.pi * np.arange(length) / max(length - (not periodic), 1)
+    waves = [a * np.cos(k * turns) for k, a in enumerate(parts if length > 1 else (1.0,))]
+    return sum(waves[1:], waves[0]).astype(kind)
 
 
-def _plain_window(name: str) -> None:
+def _plain_window(name: str, *parts: float) -> None:
     """Offer a window that takes no further numbers."""
 
-    @creates(f"{name}_window")
-    @named(f"{name}_window", f"Return a {name.capitalize()} window.")
+    @creates(name)
+    @named(name, f"Return a {name.removesuffix('_window').capitalize()} window.")
     def window(
-        window_length: K.Int, periodic: K.Bool = True, *, dtype: NewDtype = None
+        window_length: K.Int, periodic: K.Bool = True, *, dtype: K.Dtype | None = None
     ) -> np.ndarray:
-        from scipy.signal import get_window  # which takes a while to import
-
-        return _drawn(
-            name, window_length, dtype, lambda: get_window(name, window_length, fftbins=periodic)
-        )
+        return _of_cosines(name, window_length, periodic, dtype, *parts)
 
 
-for _name in ("bartlett", "blackman", "hann"):
-    _plain_window(_name)
+_plain_window("hann_window", 0.5, -0.5)
+_plain_window("blackman_window", 0.42, -0.5, 0.08)
 
 
 @creates("hamming_window")
 def hamming_window(
     window_length: K.Int, periodic: K.Bool = True, alpha: K.Number = 0.54, beta: K.Number = 0.46, *,
-    dtype: NewDtype = None,
+    dtype: K.Dtype | None = None,
 ) -> np.ndarray:  # fmt: skip
-    """Return alpha - beta * cos of one turn."""
-    turns = 2 * np.pi * np.arange(window_length) / max(window_length - (not periodic), 1)
-    return _drawn("hamming", window_length, dtype, lambda: alpha - beta * np.cos(turns))
-
-
-@creates("kaiser_window")
-def kaiser_window(
-    window_length: K.Int, periodic: K.Bool = True, beta: K.Number = 12.0, *, dtype: NewDtype = None
-) -> np.ndarray:
-    """Return a Kaiser window of shape beta."""
-    wide = window_length + bool(periodic)
-    return _drawn(
-        "kaiser", window_length, dtype, lambda: np.kaiser(wide, float(beta))[:window_length]
-    )
+    """Return a Hamming window."""
+    return _of_cosines("hamming_window", window_length, periodic, dtype, alpha, -beta)

@@ -16,39 +16,31 @@ _BOUNDS: dict[str, Callable[..., Any]] = {
     "maximum": lambda x, other: x.clamp(min=other),
     "minimum": lambda x, other: x.clamp(max=other),
 }
-#: Other names of the arguments, by what they are called here.
-_OTHERWISE = {"scalar": "other", "scalars": "other", "tensor1": "tensors1", "exponent": "other"}
 
 
-def _rows(name: str, tensors: Sequence[Tensor], given: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the arguments for each tensor; what is no list goes with each."""
-    for word, value in given.items():
-        if isinstance(value, (list, tuple)) and len(value) != len(tensors):
-            raise RuntimeError(
-                f"_foreach_{name}: {len(tensors)} tensors, and {len(value)} of {word}; give equal "
-                "numbers"
-            )
-    return [
-        {word: v[place] if isinstance(v, (list, tuple)) else v for word, v in given.items()}
-        for place in range(len(tensors))
-    ]
-
-
-def _offer(name: str, *words: str, option: str = "") -> None:
-    """Offer `_foreach_name` and `_foreach_name_`, with arguments after the tensors."""
+def _offer(name: str, option: str = "") -> None:
+    """Offer `_foreach_name` and `_foreach_name_`; `option` is a last argument with a name."""
     function: Callable[..., Any] = _BOUNDS.get(name) or offered_as(name)
+    takes = {"value": 2}.get(option)  # how many tensors come before the option
 
     def results(tensors: Sequence[Tensor], args: Any, options: dict[str, Any]) -> list[Tensor]:
-        given = dict(zip((*words, option), args, strict=False))
-        last = option if option == "value" else "other"
-        for word, value in options.items():
-            given[last if word in ("scalar", "scalars") else _OTHERWISE.get(word, word)] = value
-        unknown = sorted(set(given) - {*words, option})
-        if unknown or not set(words) <= set(given):
-            raise TypeError(f"_foreach_{name}: got {sorted(given)}; expected {(*words, option)}")
-        rows = _rows(name, tensors, given)
-        pairs = zip(tensors, rows, strict=True)
-        return [function(x, *(row.pop(word) for word in words), **row) for x, row in pairs]
+        given = {option if word == "scalars" else word: value for word, value in options.items()}
+        if takes is not None and len(args) > takes:
+            *args, given[option] = args
+        rows = [
+            value if isinstance(value, (list, tuple)) else [value] * len(tensors)
+            for value in (*args, *given.values())
+        ]
+        if any(len(row) != len(tensors) for row in rows):
+            counts = [len(row) for row in rows]
+            raise RuntimeError(
+                f"_foreach_{name}: {len(tensors)} tensors, and {counts} of the others; give equal "
+                "numbers"
+            )
+        return [
+            function(x, *its[: len(args)], **dict(zip(given, its[len(args) :], strict=True)))
+            for x, *its in zip(tensors, *rows, strict=True)
+        ]
 
     def foreach(self: Sequence[Tensor], *args: Any, **options: Any) -> tuple[Tensor, ...]:
         return tuple(results(self, args, options))
@@ -70,10 +62,7 @@ for _name in (
     "trunc",
 ):  # fmt: skip
     _offer(_name)
-for _name in ("add", "sub"):
-    _offer(_name, "other", option="alpha")
-for _name in ("div", "maximum", "minimum", "mul", "pow"):
-    _offer(_name, "other")
+for _name in ("add", "div", "lerp", "maximum", "minimum", "mul", "pow", "sub"):
+    _offer(_name)
 for _name in ("addcdiv", "addcmul"):
-    _offer(_name, "tensors1", "tensors2", option="value")
-_offer("lerp", "tensors1", "weight")
+    _offer(_name, option="value")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from wengert.dialects.torch.table import NAMES, put
+from wengert.dialects.torch.front import facade
+from wengert.dialects.torch.table import put
 
 for _name in (
     "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes",
     "broadcast_tensors", "cartesian_prod", "cdist", "einsum", "meshgrid", "norm", "split",
     "tensordot", "unique", "unique_consecutive",
 ):  # fmt: skip
-    if f"functional.{_name}" not in NAMES:
-        put((f"functional.{_name}",), NAMES[_name])
+    put((f"functional.{_name}",), facade.look_up(_name))

@@ -86,9 +86,9 @@ def index_select(input: Input, dim: Axis, index: Line) -> Native:
 
 
 def _with_slices(
-    input: Native, dim: int, index: Any, source: Native, name: str, how: str = "", own: bool = True
+    input: Native, dim: int, index: Any, source: Native, name: str, how: str = ""
 ) -> Native:
-    """Return a tensor with slices replaced, or reduced with others, at positions of an axis."""
+    """Return a tensor with slices replaced, or added to, at positions of an axis."""
     x = with_axis(input)
     _check(index, x.shape[dim], name)
     if name == "index_copy" and source.ndim == x.ndim and source.shape[dim] != index.size:
@@ -98,7 +98,7 @@ def _with_slices(
     wanted = (*x.shape[:dim], index.size, *x.shape[dim + 1 :])
     if values.shape != wanted:
         raise misfit(name, f"a source of shape {list(wanted)}", source=source)
-    found = _reduced(x, _along(x, dim, index), values, how, own)
+    found = _reduced(x, _along(x, dim, index), values, how, True)
     return found if input.ndim else ns.reshape(found, ())
 
 
@@ -116,17 +116,7 @@ def index_copy(input: Input, dim: Axis, index: Line, source: Input) -> Native:
     return _with_slices(input, dim, index, source, "index_copy")
 
 
-#: How elements are reduced with those that are there: by sums, products, means and extremes.
-How = Annotated[str, Kind(READERS.one_of("prod", "mean", "amax", "amin"))]
 HowOrSum = Annotated[str, Kind(READERS.one_of("sum", "prod", "mean", "amax", "amin", "max", "min"))]
-
-
-@offered("index_reduce", in_place=True)
-def index_reduce(
-    input: Input, dim: Axis, index: Line, source: Input, reduce: How, *, include_self: Bool = True
-) -> Native:
-    """Return a tensor with a reduction of elements and others at positions of an axis."""
-    return _with_slices(input, dim, index, source, "index_reduce", reduce, include_self)
 
 
 @offered("index_fill", in_place=True)
@@ -299,28 +289,9 @@ def _with_ties(before: Any, x: Any, key: Any, values: Native, reduce: str) -> Na
 # -- flat positions --------------------------------------------------------------------------------
 
 
-def _from_front(positions: Any, size: int, name: str) -> Any:
-    """Return positions that may be counted from the end as those from the front."""
-    _check(positions, size, name, least=-size)
-    if isinstance(positions, Native):
-        return positions
-    return np.where(positions < 0, positions + size, positions)
-
-
 @offered("take")
 def take(input: Input, index: Longs) -> Native:
     """Return the elements at positions of the flat tensor."""
-    positions = with_axis(_from_front(index, input.size, "take"))
-    return ns.reshape(indexing.getitem(ns.reshape(input, (-1,)), positions), index.shape)
-
-
-@offered("put", in_place=True)
-def put_(input: Input, index: Longs, source: Input, accumulate: Bool = False) -> Native:
-    """Return a tensor with others at positions of the flat tensor, or added there."""
-    check_same(input, source, name="put")
-    positions = _from_front(index, input.size, "put")
-    if positions.size != source.size:
-        raise misfit("put", "one index for each value", IndexError, index=positions, source=source)
-    flat, values = ns.reshape(input, (-1,)), ns.reshape(source, (-1,))
-    key = indexing.parse_key((_flat(positions),), flat.shape).parts
-    return ns.reshape(_reduced(flat, key, values, "sum" * accumulate, True), input.shape)
+    _check(index, input.size, "take", least=-input.size)
+    flat = ns.reshape(input, (-1,))
+    return ns.reshape(indexing.getitem(flat, with_axis(index)), index.shape)

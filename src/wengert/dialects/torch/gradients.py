@@ -464,13 +464,9 @@ def _seeded(targets: list[Any], given: list[Any]) -> tuple[list[Node], list[Tens
 
 def backward(
     tensors: Any, grad_tensors: Any = None, retain_graph: bool | None = None,
-    create_graph: bool = False, grad_variables: Any = None, inputs: Any = None,
+    create_graph: bool = False, inputs: Any = None,
 ) -> None:  # fmt: skip
     """Add the gradients of tensors to the leaves that they were computed from."""
-    if grad_variables is not None:
-        if grad_tensors is not None:
-            raise RuntimeError("backward: leave out grad_variables, the old name of grad_tensors")
-        grad_tensors = grad_variables
     targets = _sequence(tensors)
     sources: set[Node] | None = None
     swept = None

@@ -152,13 +152,6 @@ def allow_mutation_on_saved_tensors() -> Iterator[dict[Any, Any]]:
 put(("autograd.graph.disable_saved_tensors_hooks",), callbacks.no_hooks)
 
 
-@plain("autograd.graph.increment_version")
-def increment_version(tensor: Any) -> None:
-    """Note a write to the memory of a tensor, or of several."""
-    for part in [tensor] if isinstance(tensor, Tensor) else tensor:
-        memory.note_write(part._raw)
-
-
 # -- anomalies -------------------------------------------------------------------------------------
 
 
@@ -349,12 +342,6 @@ put(("is_inference_mode_enabled",), modes.is_inference_mode_enabled)
 
 
 # -- what there is but one choice for --------------------------------------------------------------
-
-
-@plain("autograd.set_multithreading_enabled", "autograd.grad_mode.set_multithreading_enabled")
-def set_multithreading_enabled(mode: bool) -> contextlib.nullcontext[None]:
-    """Return a context that changes nothing: a sweep runs in the thread that asks for it."""
-    return contextlib.nullcontext()
 
 
 class _VariableMeta(type):

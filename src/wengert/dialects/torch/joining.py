@@ -54,10 +54,7 @@ def _split_label(tensor: Any, sizes: Any, dim: Any) -> str:
     return f"Split{'WithSizes' if isinstance(sizes, (tuple, list)) else ''}Backward0"
 
 
-@view(
-    *both("split", "split_with_sizes", "unsafe_split", "unsafe_split_with_sizes"),
-    label=_split_label,
-)
+@view(*both("split", "split_with_sizes"), label=_split_label)
 def split(
     tensor: K.Input, split_size_or_sections: K.IntOrInts, dim: K.Axis = 0
 ) -> tuple[Native, ...]:
@@ -71,7 +68,7 @@ def split(
     return _split(tensor, dim, sizes)
 
 
-@view(*both("chunk", "unsafe_chunk"), label="SplitBackward0")
+@view("chunk", label="SplitBackward0")
 def chunk(input: K.Input, chunks: K.Int, dim: K.Axis = 0) -> tuple[Native, ...]:
     """Return at most so many parts along an axis, of one size but for the last."""
     if chunks <= 0:
@@ -243,17 +240,17 @@ def broadcast_shapes(*shapes: Any) -> Size:
         raise RuntimeError(f"the shapes {list(shapes)} do not broadcast together") from error
 
 
-put(("broadcast_shapes", "functional.broadcast_shapes"), broadcast_shapes)
+put(("broadcast_shapes",), broadcast_shapes)
 
 
-@direct("broadcast_tensors", "functional.broadcast_tensors")
+@direct("broadcast_tensors")
 def broadcast_tensors(*tensors: K.SeveralGiven) -> tuple[Tensor, ...]:
     """Return views of tensors with the shape that they broadcast to."""
     shape = broadcast_shapes(*(x._raw.shape for x in tensors))
     return tuple([x if x._raw.shape == shape else expand(x, shape) for x in tensors])
 
 
-@direct("meshgrid", "functional.meshgrid")
+@direct("meshgrid")
 def meshgrid(*tensors: K.SeveralGiven, indexing: Any = None) -> tuple[Tensor, ...]:
     """Return the coordinates of a grid, of vectors of the coordinates along each axis."""
     if indexing not in (None, "ij", "xy"):
@@ -287,7 +284,7 @@ def _at_least_views(ndim: int) -> None:
         x = K.read_given(given, at)
         return x if len(x._raw.shape) >= ndim else viewed(x)
 
-    put((call.__name__, f"functional.{call.__name__}"), call)
+    put((call.__name__,), call)
 
 
 for _ndim in (1, 2, 3):

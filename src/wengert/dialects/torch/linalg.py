@@ -12,16 +12,15 @@ from wengert import backends
 from wengert.dialects.kernel.functions import Argument, Kind
 from wengert.dialects.torch import kinds as K
 from wengert.dialects.torch.axes import check_same, kind_of, misfit, type_name
-from wengert.dialects.torch.norms import MATRIX_NORMS, norm_of_matrices
 from wengert.dialects.torch.products import check_factors, crossed
 from wengert.dialects.torch.return_types import results
 from wengert.dialects.torch.table import NAMES, LinAlgError, offered, offered_as, plain, put
-from wengert.dialects.torch.tensors import Native, astype, ns, static, wrap_native
+from wengert.dialects.torch.tensors import Native, astype, ns, wrap_native
 from wengert.ops import linalg as native
 from wengert.ops import reductions
 from wengert.ops.batching import constant
 from wengert.ops.linalg import singular, unguarded
-from wengert.ops.linalg.unguarded import reflected, singular_values
+from wengert.ops.linalg.unguarded import singular_values
 
 put(("linalg.LinAlgError", "_C._LinAlgError"), LinAlgError)
 
@@ -82,34 +81,6 @@ def check_info(
 
 
 # -- condition and rank -------------------------------------------------------------------------
-
-
-@offered(
-    "linalg.cond",
-    method=False,
-    label="SqueezeBackward1",
-    differs="has a gradient also for p=1, inf and 'fro'",
-)
-def cond(input: K.Input, p: Any = None) -> Native:
-    """Return the condition numbers of matrices: their norm times that of their inverse."""
-    order = static(p)
-    if input.ndim < 2:
-        raise RuntimeError("linalg.cond: got a vector or a number; give a matrix")
-    if order is None or order in (2, -2):
-        x = check_matrices(input, "linalg.cond", False, NotImplementedError)
-        values = singular_values(x)
-        if 0 in x.shape[-2:]:
-            return reductions.sum_over(values, axis=(values.ndim - 1,), keepdims=False)
-        first, last = values[..., 0], values[..., -1]
-        return ns.divide(last, first) if order == -2 else ns.divide(first, last)
-    if order not in MATRIX_NORMS:
-        raise RuntimeError(f"linalg.cond: p is {p}; write 'fro', 2 or the like")
-    x = check_matrices(input, "linalg.cond", True, NotImplementedError)
-    inverse, info = singular.inverse(x)
-    axes = x.ndim - 2, x.ndim - 1
-    sizes = norm_of_matrices(x, order, axes, False) * norm_of_matrices(inverse, order, axes, False)
-    none = wrap_native(np.array(math.inf, sizes.dtype))
-    return ns.where(ns.equal(info, wrap_native(np.array(0, np.int32))), sizes, none)
 
 
 @offered("linalg.matrix_rank", method=False)
@@ -186,44 +157,10 @@ def matrix_exp(input: Square) -> Native:
     return native.expm(input)
 
 
-@offered("linalg.vander", method=False, label="CatBackward0")
-def linalg_vander(x: K.Input, *, N: K.Int | None = None) -> Native:
-    """Return the powers 0 to N - 1 of the elements of vectors, as rows of matrices."""
-    if kind_of(x) == "b" or backends.is_narrow(x._raw.dtype):
-        raise RuntimeError(f"linalg.vander: got a {type_name(x)}; give numbers, as x.float()")
-    count = N if N is not None else x.shape[-1] if x.ndim else 1
-    if count <= 1:
-        raise RuntimeError(f"N is {count}; give 2 or more")
-    powers = [ns.ones_like(K.summed(x)), K.summed(x)]
-    for _ in range(count - 2):
-        powers.append(ns.multiply(powers[-1], powers[1]))
-    return ns.stack(powers[:count], axis=-1)
-
-
-@offered(
-    "linalg.householder_product",
-    "orgqr",
-    method="orgqr",
-    label="LinalgHouseholderProductBackward0",
-)
-def householder_product(input: Reflections, tau: K.Input) -> Native:
-    """Return the first columns of a product of reflections."""
-    check_same(input, tau, name="torch.linalg.householder_product")
-    rows, columns = input.shape[-2:]
-    if rows < columns or tau.shape[:-1] != input.shape[:-2] or tau.shape[-1] > columns:
-        raise misfit("householder_product", "rows >= columns >= tau", input=input, tau=tau)
-    eye = wrap_native(np.eye(rows, columns, dtype=input._raw.dtype))
-    return reflected(input, tau, ns.broadcast_to(eye, input.shape))
-
-
 # -- determinants and inverses -----------------------------------------------------------------
 
 Slogdet = results("linalg_slogdet", "sign", "logabsdet")
 OldSlogdet = results("slogdet", "sign", "logabsdet")
-InvEx = results("linalg_inv_ex", "inverse", "info")
-SolveEx = results("linalg_solve_ex", "result", "info")
-
-
 _COFACTORS = "the derivative at a singular matrix is its cofactors, where PyTorch has zeros"
 
 
@@ -261,14 +198,6 @@ def inv(A: Square) -> Native:
     return native.inv(A)
 
 
-@offered("linalg.inv_ex", method=False, label="LinalgInvExBackward0")
-def inv_ex(A: Square, *, check_errors: K.Bool = False) -> Any:
-    """Return inverses, and the number of the first pivot that is 0 in place of an error."""
-    inverse, info = singular.inverse(A)
-    check_info(check_errors, info, SINGULAR)
-    return InvEx(inverse, whole_numbers(info))
-
-
 @offered(
     "linalg.pinv",
     method=False,
@@ -288,17 +217,6 @@ def linalg_pinv(
 def pinverse(input: Matrices, rcond: Tolerance = 1e-15) -> Native:
     """Return the pseudo-inverses of matrices."""
     return singular.pinv(input, rtol=rcond)
-
-
-@offered("linalg.tensorinv", method=False, label="ReshapeAliasBackward0")
-def tensorinv(input: K.Input, ind: K.Int = 2) -> Native:
-    """Return the inverse under `tensordot` over `ind` axes."""
-    rows, columns = input.shape[:ind], input.shape[ind:]
-    size = math.prod(rows)
-    if not 0 < ind <= input.ndim or size != math.prod(columns):
-        raise misfit("tensorinv", "as many elements before axis ind as after", input=input, ind=ind)
-    square = check_matrices(ns.reshape(input, (size, size)), "linalg.inv")
-    return ns.reshape(native.inv(square), (*columns, *rows))
 
 
 # -- equations ---------------------------------------------------------------------------------
@@ -325,32 +243,6 @@ def solve(A: SquareFactored, B: K.Input, *, left: K.Bool = True) -> Native:
     b, vector = _system(A, B, left, "linalg.solve")
     x = singular.turned(native.solve, A, b, left)
     return ns.squeeze(x, axis=-1) if vector else x
-
-
-@offered("linalg.solve_ex", method=False, label="LinalgSolveExBackward0")
-def solve_ex(
-    A: SquareFactored, B: K.Input, *, left: K.Bool = True, check_errors: K.Bool = False
-) -> Any:
-    """Return the solution, and the number of the first pivot that is 0 in place of an error."""
-    b, vector = _system(A, B, left, "linalg.solve_ex")
-    x, info = singular.solution(A, b, left)
-    check_info(check_errors, info, SINGULAR)
-    return SolveEx(ns.squeeze(x, axis=-1) if vector else x, whole_numbers(info))
-
-
-@offered("linalg.tensorsolve", method=False, label="ViewBackward0")
-def tensorsolve(input: K.Input, other: K.Input, dims: K.NamedAxes | None = None) -> Native:
-    """Return x of tensordot(input, x, x.ndim) = other."""
-    x = input
-    if dims is not None:
-        x = ns.moveaxis(x, dims, tuple(range(x.ndim - len(dims), x.ndim)))
-    left = x.shape[other.ndim :]
-    size = math.prod(left)
-    if size != math.prod(x.shape[: other.ndim]):
-        raise misfit("tensorsolve", "a square over the axes of other", input=x, other=other)
-    a = check_matrices(ns.reshape(x, (size, size)), "linalg.solve", True, NotImplementedError)
-    check_same(a, other, name="linalg.solve")
-    return ns.reshape(native.solve(a, ns.reshape(other, (size,))), left)
 
 
 @offered("linalg.solve_triangular", method=False, label="LinalgSolveTriangularBackward0")

@@ -9,10 +9,9 @@ from typing import Annotated, Any
 import numpy as np
 
 from wengert import backends
-from wengert.dialects.kernel.functions import Argument
-from wengert.dialects.torch import conventions, dtypes
+from wengert.dialects.torch import conventions
 from wengert.dialects.torch.axes import check_same, kind_of, labelled
-from wengert.dialects.torch.kinds import Floating, Input, Int, Number, floating, read_given, tensor
+from wengert.dialects.torch.kinds import Input, Int, Number, floating, tensor
 from wengert.dialects.torch.kinds import TensorOrNumber as Bound
 from wengert.dialects.torch.operators import (
     NUMBERS,
@@ -22,14 +21,11 @@ from wengert.dialects.torch.operators import (
     of_two,
     offer_both,
     one,
-    powers_of,
 )
-from wengert.dialects.torch.return_types import results
-from wengert.dialects.torch.table import DIFFERENCES, NAMES, offered, plain, put
+from wengert.dialects.torch.table import DIFFERENCES, NAMES, offered, plain
 from wengert.dialects.torch.tensors import Native, Tensor, astype, ns, promoted, wrap_native
 from wengert.ops import elementwise, rounding, special
 from wengert.ops.families.narrow import in_single
-from wengert.ops.numpy import ufuncs
 
 #: Real numbers with fractions, as which others are taken; and numbers that can be rounded.
 RealFractions = Annotated[Native, tensor("biuf", NotImplementedError, floating)]
@@ -102,26 +98,15 @@ def angle(input: Input) -> Native:
     return rounding.angle_of_real(floating(input))
 
 
-def _conjugate(name: str, label: str) -> Any:
-    """Return a function that gives back a tensor of real numbers as it is."""
-    forms = of_one(elementwise.conj, label, False)
-
-    def call(input: Any, *, out: Any = None) -> Any:
-        """Return complex conjugates; real numbers as they are."""
-        if out is None and isinstance(input, Tensor) and input._raw.dtype.kind != "c":
-            return input
-        return answer(forms, out, input)
-
-    call.__name__ = call.__qualname__ = name
-    return call
+_conj = of_one(elementwise.conj, "ConjBackward0", False)
 
 
-put(
-    ("conj", "Tensor.conj"),
-    _conjugate("conj", "ConjBackward0"),
-    "a copy, where PyTorch has a view of complex numbers",
-)
-offer_both(("conj_physical",), _conjugate("conj_physical", "ConjPhysicalBackward0"))
+@plain("conj", "Tensor.conj", differs="a copy, where PyTorch has a view of complex numbers")
+def conj(input: Any, *, out: Any = None) -> Any:
+    """Return complex conjugates; real numbers as they are."""
+    if out is None and isinstance(input, Tensor) and input._raw.dtype.kind != "c":
+        return input
+    return answer(_conj, out, input)
 
 
 def _clipped(x: Native, low: Any, high: Any) -> Native:
@@ -179,22 +164,6 @@ def polygamma(n: Int, input: RealFractions) -> Native:
     return special.polygamma(n, input)
 
 
-@offered("Tensor.polygamma", in_place=True)
-def _polygamma_of(input: RealFractions, n: Int) -> Native:
-    """Return the n-th derivative of digamma."""
-    return polygamma.__wrapped__(n, input)  # type: ignore[attr-defined]
-
-
-_mantissa = results("frexp", "mantissa", "exponent")
-
-
-@offered("frexp")
-def frexp(input: Floating) -> Any:
-    """Return numbers from 0.5 to 1, and the powers of 2 that they are to be multiplied with."""
-    mantissa, exponent = ufuncs.frexp(input)
-    return _mantissa(mantissa, astype(exponent, np.dtype(np.int32)))
-
-
 # -- two tensors -----------------------------------------------------------------------------------
 
 
@@ -221,7 +190,7 @@ _ordered(("fmax",), elementwise.fmax)
 _ordered(("fmin",), elementwise.fmin)
 two(("igamma", "special.gammainc"), special.gammainc, kinds="f")
 two(("igammac", "special.gammaincc"), special.gammaincc, kinds="f")
-for _name in ("igamma", "igammac", "special.gammainc", "special.gammaincc", "special.zeta"):
+for _name in ("igamma", "igammac", "special.gammainc", "special.gammaincc"):
     DIFFERENCES[_name] = "has a derivative in its first argument too"
 two(("gcd",), elementwise.gcd, kinds="iu")
 two(("lcm",), elementwise.lcm, kinds="iu")
@@ -272,32 +241,6 @@ def ldexp(input: Input, other: Input) -> Native:
     """Return input * 2 ** other."""
     x, y = promoted(input, other, floating=True)
     return x * conventions.exp2(y)
-
-
-def _in_double(value: Any) -> Any:
-    if isinstance(value, NUMBERS):
-        return complex(value) if isinstance(value, complex) else float(value)
-    is_complex = read_given(value, Argument("float_power", "input"))._raw.dtype.kind == "c"
-    return NAMES["Tensor.to"](value, dtypes.complex128 if is_complex else dtypes.float64)
-
-
-@plain("float_power", "Tensor.float_power")
-def _float_power(input: Any, exponent: Any, *, out: Any = None) -> Any:
-    """Return input to the power of exponent, in double precision."""
-    forms, operands = powers_of(_in_double(input), _in_double(exponent))
-    return answer(forms, out, *operands)
-
-
-@plain("Tensor.float_power_")
-def _float_power_in_place(self: Any, exponent: Any) -> Any:
-    """Give a tensor of double precision the value of `float_power`."""
-    needed = np.complex128 if isinstance(exponent, complex) else np.float64
-    if self._raw.dtype not in (needed, np.complex128):
-        raise RuntimeError(
-            f"float_power_ computes {dtypes.of_numpy(np.dtype(needed))}, which does not fit into "
-            f"a base of {self.dtype}; write x.double()"
-        )
-    return NAMES["Tensor.pow_"](self, exponent)
 
 
 # -- three tensors ---------------------------------------------------------------------------------

@@ -71,5 +71,5 @@ put(("Tensor.retains_grad",), property(lambda self: self._retains and self.requi
 
 @plain("Tensor._is_view")
 def _is_view(self: Tensor) -> bool:
-    """Return whether it shares the memory of a tensor that it was made of."""
-    return self._base is not None
+    """Return whether it shares a tensor's memory and history; inference tensors have none."""
+    return self._base is not None and not self._base._inference

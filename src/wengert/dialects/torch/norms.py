@@ -23,11 +23,10 @@ from wengert.dialects.torch.kinds import (
     Number,
     Promoted,
     all_axes,
-    axes_of,
     read_tensor,
 )
 from wengert.dialects.torch.products import check_factors
-from wengert.dialects.torch.table import NAMES, offered, offered_as, put
+from wengert.dialects.torch.table import offered
 from wengert.dialects.torch.tensors import astype, ns, static
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
@@ -60,30 +59,8 @@ def _nuclear(x: Native, axes: tuple[int, ...], keepdim: bool) -> Native:
     return labelled(ns.reshape(y, kept_shape(x.shape, axes, keepdim)), "SumBackward1")
 
 
-@offered("frobenius_norm", method=False, label="LinalgVectorNormBackward0")
-def frobenius_norm(input: Input, dim: Axes, keepdim: Bool = False) -> Native:
-    """Return the root of the sum of squares over all axes or some."""
-    return vector_norm(input, 2.0, dim, keepdim)
-
-
-@offered("nuclear_norm", method=False, label="SumBackward1")
-def nuclear_norm(input: Input, dim: Any = None, keepdim: Bool = False) -> Native:
-    """Return the sum of a matrix's singular values."""
-    if isinstance(dim, bool):  # nuclear_norm(input, keepdim)
-        dim, keepdim = None, dim
-    return _nuclear(input, axes_of(dim, input), keepdim)
-
-
 def _others(x: Native, axis: int) -> tuple[int, ...]:
     return tuple(i for i in range(x.ndim) if i != axis)
-
-
-@offered("norm_except_dim", method=False)
-def norm_except_dim(v: Input, pow: Number = 2, dim: Any = 0) -> Native:
-    """Return the norms over all axes but one, which are kept."""
-    if dim == -1:
-        return vector_norm(v, float(pow), all_axes(v), False)
-    return vector_norm(v, float(pow), _others(v, axes_of(dim, v)[0]), True)
 
 
 @offered("dist")
@@ -249,15 +226,3 @@ def linalg_norm(
     if ord is None or (len(axes) == 1 and not isinstance(ord, str)):
         return _vector_norm(x, 2 if ord is None else ord, axes, keepdim, "linalg.norm")
     return norm_of_matrices(x, ord, axes, keepdim)
-
-
-# -- torch.functional ------------------------------------------------------------------------------
-
-for _name in (
-    "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_shapes",
-    "broadcast_tensors", "cartesian_prod", "cdist", "einsum", "meshgrid", "norm", "split",
-    "tensordot", "unique", "unique_consecutive",
-):  # fmt: skip
-    _found = offered_as(_name)
-    if f"functional.{_name}" not in NAMES:
-        put((f"functional.{_name}",), _found)

@@ -195,7 +195,6 @@ def of_two(
 add = of_two(elementwise.add, "AddBackward0")
 subtract = of_two(elementwise.subtract, "SubBackward0", check=_no_truth)
 subtract_from = of_two(elementwise.subtract, "RsubBackward1", check=_no_truth)
-_subtracted = of_two(elementwise.subtract, "RsubBackward0", check=_no_truth)
 multiply = of_two(elementwise.multiply, "MulBackward0")
 divide = of_two(conventions.divide, "DivBackward0", floating=True)
 power = of_two(conventions.power, "PowBackward1", kinds="iufc", numbers="")
@@ -354,18 +353,6 @@ offer_both(("floor_divide",), floor_divide.function)
 offer_both(("true_divide",), divide.function)
 for _name, _forms in _bits.items():
     offer_both((f"bitwise_{_name}",), _forms.function)
-
-
-def _rsub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
-    """Return other - alpha * input."""
-    read_tensor(input, Argument("rsub", "input"))
-    if alpha != 1:
-        _check_alpha(alpha, input, other)
-        input = multiply.within(input, alpha)
-    return (_subtracted if isinstance(other, Tensor) else subtract_from).within(other, input)
-
-
-put(("rsub",), _rsub)
 
 
 def _div(input: Any, other: Any, *, rounding_mode: str | None = None, out: Any = None) -> Any:

@@ -120,11 +120,7 @@ class Writer:
             self._put_object(value)
 
     def _put_int(self, value: int) -> None:
-        if 0 <= value < 256:
-            self._out += b"K%c" % value
-        elif 0 <= value < 65536:
-            self._out += b"M" + struct.pack("<H", value)
-        elif -(2**31) <= value < 2**31:
+        if -(2**31) <= value < 2**31:
             self._out += b"J" + struct.pack("<i", value)
         else:
             data = value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True)
@@ -139,7 +135,7 @@ class Writer:
             self._out += b"X" + struct.pack("<I", len(data)) + data
             self._note(id(value), value)
         elif kind is tuple:
-            self._put_tuple(value)
+            self._put_parts(value, b"t")
             self._note(id(value), value)
         elif kind is list:
             self._out += b"]"
@@ -161,14 +157,6 @@ class Writer:
             is_described = kind is Call or kind is Stored
             self._put_described(value if is_described else _plain(value) or self._describe(value))
             self._note(id(value), value)
-
-    def _put_tuple(self, value: tuple[Any, ...]) -> None:
-        end = {1: b"\x85", 2: b"\x86", 3: b"\x87"}.get(len(value))
-        if end is None:
-            return self._put_parts(value, b"t")
-        for part in value:
-            self._put(part)
-        self._out += end
 
     def _put_parts(self, parts: Iterable[Any], end: bytes) -> None:
         self._out += b"("

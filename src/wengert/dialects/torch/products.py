@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import string
 from typing import Annotated, Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from wengert.dialects.torch.kinds import (
     Input,
     Number,
     Promoted,
-    Several,
     read_tensor,
     summed,
 )
@@ -250,15 +248,6 @@ def addmv(input: Input, mat: Matrix, vec: Vector, *, beta: Number = 1, alpha: Nu
     return _added(input, _on_vector(mat, vec), beta, alpha)
 
 
-@offered("addr", in_place=True)
-def addr(
-    input: Input, vec1: Vector, vec2: Vector, *, beta: Number = 1, alpha: Number = 1
-) -> Native:
-    """Return beta * input + alpha * outer(vec1, vec2)."""
-    x, first, second = promoted(input, vec1, vec2)
-    return _added(x, contractions.outer(first, second), beta, alpha)
-
-
 @offered("baddbmm", in_place=True)
 @in_single
 def baddbmm(
@@ -268,57 +257,17 @@ def baddbmm(
     return _added(input, _multiplied(batch1, batch2, "baddbmm"), beta, alpha)
 
 
-@offered("addbmm", in_place=True)
-@in_single
-def addbmm(
-    input: Input, batch1: Batch, batch2: Batch, *, beta: Number = 1, alpha: Number = 1
-) -> Native:
-    """Return beta * input + alpha * the sum of the matrices of batch1 @ batch2."""
-    product = ns.sum(_multiplied(batch1, batch2, "addbmm"), axis=0, dtype=batch1.dtype)
-    return _added(input, product, beta, alpha)
-
-
 # -- any number of operands ------------------------------------------------------------------------
-
-_LABELS = string.ascii_uppercase + string.ascii_lowercase
-
-
-def _subscripts(labels: Any) -> str:
-    """Return axes that are named by numbers, and perhaps an ellipsis, as letters."""
-    found = ""
-    for label in labels:
-        if label is Ellipsis:
-            found += "..."
-        elif type(label) is int and 0 <= label < len(_LABELS):
-            found += _LABELS[label]
-        else:
-            raise as_is(ValueError(f"einsum: the subscript {label!r} is no number from 0 to 51"))
-    return found
-
-
-def _equation(args: tuple[Any, ...]) -> tuple[str, list[Any]]:
-    """Return an equation and its operands, from any of the ways to write them."""
-    if not args:
-        raise as_is(ValueError("einsum(): got no equation; write einsum('ij,jk->ik', x, y)"))
-    if not isinstance(args[0], (Tensor, Native)):
-        operands = args[1:]
-        if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
-            operands = tuple(operands[0])
-        return args[0], list(operands)
-    inputs, output = args, ""
-    if len(args) % 2:
-        inputs, output = args[:-1], "->" + _subscripts(args[-1])
-    return ",".join(map(_subscripts, inputs[1::2])) + output, list(inputs[::2])
 
 
 @offered("einsum", method=False, label="ViewBackward0")
-def einsum(*args: Any) -> Any:
-    """Return the sum of products that an equation describes.
-
-    It is a text such as "ij,jk->ik" before the operands, or a list of numbers after each operand.
-    """
-    equation, operands = _equation(args)
-    if len(operands) < 1:
+def einsum(equation: str, *operands: Any) -> Any:
+    """Return the sum of products that an equation such as "ij,jk->ik" describes."""
+    if not isinstance(equation, str):
+        raise TypeError(f"einsum(): equation is a {type(equation).__name__}; write 'ij,jk->ik'")
+    if len(operands) == 1 and isinstance(operands[0], (list, tuple)):
+        operands = tuple(operands[0])
+    if not operands:
         raise as_is(ValueError("einsum(): got no operands; write einsum('ij,jk->ik', x, y)"))
     text = equation.replace(" ", "")
     left, arrow, output = text.partition("->")
@@ -348,16 +297,8 @@ def tensordot(a: Input, b: Input, dims: Any = 2) -> Native:
     )
     check_factors(a, b, name="tensordot")
     lengths = [a.shape[i] for i in mine], [b.shape[j] for j in theirs]
-    if len(mine) != len(theirs) or any(
-        m != n and 1 not in (m, n) for m, n in zip(*lengths, strict=True)
-    ):
+    if lengths[0] != lengths[1]:
         raise RuntimeError(f"tensordot: axes of lengths {lengths} do not fit; give equal ones")
-    # an axis of length 1 goes with any other: its element is a factor of each
-    for i, j in zip(mine, theirs, strict=True):
-        if a.shape[i] == 1 != b.shape[j]:
-            b = ns.sum(b, axis=j, keepdims=True)
-        elif a.shape[i] != b.shape[j]:
-            a = ns.sum(a, axis=i, keepdims=True)
     return contractions.tensordot(a, b, axes=(tuple(mine), tuple(theirs)))
 
 
@@ -383,12 +324,3 @@ def crossed(x: Native, y: Native, axis: int) -> Native:
             "axes, and 3 elements along that one"
         )
     return ns.linalg.cross(x, y, axis=axis)
-
-
-@offered("chain_matmul", method=False, label="ViewBackward0")
-def chain_matmul(*matrices: Several) -> Native:
-    """Return the product of matrices, in the order that takes the fewest steps."""
-    if not matrices or any(x.ndim != 2 for x in matrices):
-        raise RuntimeError("chain_matmul(): give matrices, one at least")
-    check_factors(*matrices, name="chain_matmul")
-    return ns.linalg.multi_dot(matrices) if len(matrices) > 1 else matrices[0]

@@ -16,7 +16,7 @@ from wengert.dialects.torch.axes import misfit
 from wengert.dialects.torch.copies import copied
 from wengert.dialects.torch.creation import cast, from_numpy
 from wengert.dialects.torch.devices import check_device, sized
-from wengert.dialects.torch.kinds import Bool, Given, Input, Number, ShapeOf, axis_of
+from wengert.dialects.torch.kinds import Bool, Given, Input, Number, axis_of
 from wengert.dialects.torch.modes import is_grad_enabled
 from wengert.dialects.torch.table import NAMES, both, direct, guarded, offered, plain, put
 from wengert.dialects.torch.tensors import Native, Tensor, ns, values_of, wrap_native
@@ -79,7 +79,7 @@ def stride(self: Tensor, dim: Any = None) -> Any:
     return _along(steps, dim, self)
 
 
-@plain("Tensor.dim", "Tensor.ndimension", "Tensor.dense_dim")
+@plain("Tensor.dim", "Tensor.ndimension")
 def _ndim(self: Tensor) -> int:
     """Return the number of axes."""
     return len(self._raw.shape)
@@ -106,12 +106,8 @@ put(("Tensor.nbytes",), property(lambda self: numel(self) * element_size(self)))
 
 @_method
 def is_contiguous(self: Tensor, memory_format: Any = devices.contiguous_format) -> bool:
-    """Return whether elements lie in memory one after the other, in the order of a format."""
-    raw = _array(self)
-    order = devices.ORDERS.get(memory_format)
-    if order is None:
-        return raw.flags.c_contiguous
-    return raw.ndim == len(order) and raw.transpose(order).flags.c_contiguous
+    """Return whether elements lie in memory one after the other, in the order of their indices."""
+    return memory_format is devices.contiguous_format and _array(self).flags.c_contiguous
 
 
 @_method
@@ -193,26 +189,12 @@ _fact("is_floating_point", "f", "numbers are real and have fractions")
 _fact("is_complex", "c", "numbers are complex")
 _fact("is_signed", "ifc", "numbers may be negative")
 _fact("is_conj", "", "conjugation was put off: it never is")
-_fact("is_neg", "", "a sign was put off: it never is")
-_fact("is_distributed", "", "a tensor is spread over processes: it never is")
 
 
-@_both
-def is_same_size(input: ShapeOf, other: ShapeOf) -> bool:
-    """Return whether two tensors have the same shape."""
-    return input == other
-
-
-@_both
-def is_nonzero(input: Given) -> bool:
-    """Return whether the only element is not zero."""
-    return _truth(input)
-
-
-put(("Tensor.is_shared", "Tensor.is_pinned", "Tensor.is_coalesced"), lambda self, *args: False)
+put(("Tensor.is_shared", "Tensor.is_pinned"), lambda self, *args: False)
 for _name in (
     "is_cuda", "is_sparse", "is_sparse_csr", "is_quantized", "is_meta", "is_mps", "is_mkldnn",
-    "is_xla", "is_xpu", "is_ipu", "is_nested", "is_vulkan", "is_maia", "is_mtia", "volatile",
+    "is_xla", "is_xpu", "is_nested", "volatile",
 ):  # fmt: skip
     put((f"Tensor.{_name}",), property(lambda self: False))
 put(("Tensor.is_cpu",), property(lambda self: True))
@@ -273,18 +255,7 @@ def to(
         raise TypeError(f"to(): got {args!r:.100}; give a device, a dtype or a tensor")
     check_device(device)
     kind = self._raw.dtype if dtype is None else dtypes.to_numpy(dtype)
-    result = as_dtype(self, kind, copy)
-    if memory_format in (None, devices.preserve_format) or is_contiguous(result, memory_format):
-        return result
-    return _in_format(result, memory_format)
-
-
-def _reformat(input: Input, memory_format: Any) -> Native:
-    x = copied(input)
-    return wrap_native(devices.as_format(x._raw, memory_format), x._node)
-
-
-_in_format = guarded(_reformat, "CloneBackward0")
+    return as_dtype(self, kind, copy)
 
 
 def _to_kind(name: str, kind: dtypes.dtype) -> None:

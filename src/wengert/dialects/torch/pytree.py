@@ -56,40 +56,30 @@ def register_pytree_node(
     SUPPORTED_NODES[cls] = NodeDef(cls, flatten_fn, unflatten_fn, flatten_with_keys_fn)
 
 
-def _register(
-    cls: Any, children: Callable[[Any], Iterable[Any]], rest: Callable[[Any], Any],
-    keys: Callable[[Any], Iterable[Any]], make: Callable[[list[Any], Any], Any],
-) -> None:  # fmt: skip
-    def flatten(value: Any) -> tuple[list[Any], Any]:
-        return list(children(value)), rest(value)
-
-    def with_keys(value: Any) -> tuple[list[tuple[Any, Any]], Any]:
-        return list(zip(keys(value), children(value), strict=True)), rest(value)
-
-    def unflatten(parts: Iterable[Any], context: Any) -> Any:
-        return make(list(parts), context)
-
-    register_pytree_node(cls, flatten, unflatten, flatten_with_keys_fn=with_keys)
-
-
-def _positions(value: Any) -> list[SequenceKey]:
-    return [SequenceKey(place) for place in range(len(value))]
-
-
-def _keys(value: Any) -> list[MappingKey]:
-    return [MappingKey(key) for key in value]
-
-
-_register(list, list, lambda v: None, _positions, lambda parts, _: parts)
-_register(tuple, list, lambda v: None, _positions, lambda parts, _: tuple(parts))
-_register(deque, list, lambda v: v.maxlen, _positions, deque)
-_register(namedtuple, list, type, lambda v: map(GetAttrKey, v._fields),
-          lambda parts, kind: kind(*parts))  # fmt: skip
+register_pytree_node(list, lambda v: (list(v), None), lambda parts, _: list(parts))
+register_pytree_node(tuple, lambda v: (list(v), None), lambda parts, _: tuple(parts))
+register_pytree_node(deque, lambda v: (list(v), v.maxlen), deque)
+register_pytree_node(namedtuple, lambda v: (list(v), type(v)), lambda parts, kind: kind(*parts))
 for _kind in (dict, OrderedDict):
-    _register(_kind, lambda v: v.values(), list, _keys,
-              lambda parts, names, kind=_kind: kind(zip(names, parts, strict=True)))  # type: ignore[misc]  # fmt: skip
-_register(defaultdict, lambda v: v.values(), lambda v: (v.default_factory, list(v)), _keys,
-          lambda parts, rest: defaultdict(rest[0], zip(rest[1], parts, strict=True)))  # fmt: skip
+    register_pytree_node(
+        _kind,
+        lambda v: (list(v.values()), list(v)),
+        lambda parts, keys, kind=_kind: kind(zip(keys, parts, strict=True)),
+    )
+register_pytree_node(
+    defaultdict,
+    lambda v: (list(v.values()), (v.default_factory, list(v))),
+    lambda parts, rest: defaultdict(rest[0], zip(rest[1], parts, strict=True)),
+)
+
+
+def _keys_of(value: Any, count: int) -> list[Any]:
+    """Return the places of the children of a container."""
+    if isinstance(value, dict):
+        return [MappingKey(key) for key in value]
+    if hasattr(value, "_fields"):
+        return [GetAttrKey(name) for name in value._fields]
+    return [SequenceKey(place) for place in range(count)]
 
 
 def node_type(tree: Any) -> Any:
@@ -138,11 +128,12 @@ def tree_flatten_with_path(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any]
             found.append((path, value))
             return TreeSpec(None, None, [])
         node = SUPPORTED_NODES[kind]
-        if node.flatten_with_keys_fn is None:
-            children, rest = node.flatten_fn(value)
-            pairs: Any = [(SequenceKey(place), part) for place, part in enumerate(children)]
-        else:
+        if node.flatten_with_keys_fn is not None:
             pairs, rest = node.flatten_with_keys_fn(value)
+        else:
+            children, rest = node.flatten_fn(value)
+            parts = list(children)
+            pairs = zip(_keys_of(value, len(parts)), parts, strict=True)
         return TreeSpec(kind, rest, [walk(part, (*path, key)) for key, part in pairs])
 
     return found, walk(tree, ())
@@ -206,12 +197,6 @@ def tree_map(func: Any, tree: Any, *rests: Any, is_leaf: IsLeaf = None) -> Any:
     return tree_unflatten([func(*row) for row in zip(*columns, strict=True)], spec)
 
 
-def tree_map_(func: Any, tree: Any, *rests: Any, is_leaf: IsLeaf = None) -> Any:
-    """Call a function on the leaves; return the nest."""
-    tree_map(func, tree, *rests, is_leaf=is_leaf)
-    return tree
-
-
 def tree_map_only(kinds: Any, func: Any, tree: Any, is_leaf: IsLeaf = None) -> Any:
     """Return a nest with a function applied to those leaves that are of some classes."""
     return tree_map(lambda x: func(x) if isinstance(x, kinds) else x, tree, is_leaf=is_leaf)
@@ -227,20 +212,9 @@ def tree_structure(tree: Any, is_leaf: IsLeaf = None) -> TreeSpec:
     return tree_flatten(tree, is_leaf)[1]
 
 
-def tree_any(pred: Any, tree: Any, is_leaf: IsLeaf = None) -> bool:
-    """Return whether something is true of any leaf."""
-    return any(map(pred, tree_leaves(tree, is_leaf)))
-
-
-def tree_all(pred: Any, tree: Any, is_leaf: IsLeaf = None) -> bool:
-    """Return whether something is true of all leaves."""
-    return all(map(pred, tree_leaves(tree, is_leaf)))
-
-
 for _value in (
     SequenceKey, MappingKey, GetAttrKey, NodeDef, TreeSpec, register_pytree_node, tree_flatten,
-    tree_flatten_with_path, tree_unflatten, tree_map, tree_map_, tree_map_only, tree_leaves,
-    tree_structure, tree_any, tree_all,
+    tree_flatten_with_path, tree_unflatten, tree_map, tree_map_only, tree_leaves, tree_structure,
 ):  # fmt: skip
     put((f"utils._pytree.{_value.__name__}",), _value)
 put(("utils._pytree.SUPPORTED_NODES",), SUPPORTED_NODES)

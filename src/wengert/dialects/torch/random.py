@@ -18,8 +18,8 @@ from wengert.dialects.kernel.functions import Argument
 from wengert.dialects.quiet import Quiet
 from wengert.dialects.torch import dtypes
 from wengert.dialects.torch import kinds as K
-from wengert.dialects.torch.axes import check_same, misfit
-from wengert.dialects.torch.creation import NewDtype, cast, creates, like
+from wengert.dialects.torch.axes import misfit
+from wengert.dialects.torch.creation import cast, creates, like
 from wengert.dialects.torch.generators import Generator, Rng, wide
 from wengert.dialects.torch.memory import change
 from wengert.dialects.torch.table import direct, guarded, offered, plain
@@ -125,13 +125,17 @@ def _fill(raw: np.ndarray, values: np.ndarray) -> None:
 def _sized(name: str, draw: Draw) -> None:
     """Offer a function of a size and one of another tensor that draw numbers."""
 
-    def of_size(*size: K.Lengths, generator: Rng = None, dtype: NewDtype = None) -> Any:
+    def of_size(*size: K.Lengths, generator: Rng = None, dtype: K.Dtype | None = None) -> Any:
         return _drawn(name, generator, size, dtypes.or_default(dtype), draw)
 
     def of_tensor(
-        input: K.Given, *, generator: Rng = None, dtype: NewDtype = None, memory_format: Any = None
+        input: K.Given,
+        *,
+        generator: Rng = None,
+        dtype: K.Dtype | None = None,
+        memory_format: Any = None,
     ) -> Any:
-        return _like(name, generator, like(input, dtype, memory_format), draw)
+        return _like(name, generator, like(input, dtype), draw)
 
     for body, offered_as in ((of_size, name), (of_tensor, f"{name}_like")):
         body.__name__, body.__doc__ = offered_as, f"Return random numbers: {name}."
@@ -164,7 +168,7 @@ def _bounds(given: Any, low: int, high: int | None) -> Draw:
 @creates("randint")
 def randint(
     *args: Any, low: K.Int = 0, high: K.Int | None = None, size: K.Size | None = None,
-    generator: Rng = None, dtype: NewDtype = None,
+    generator: Rng = None, dtype: K.Dtype | None = None,
 ) -> Any:  # fmt: skip
     """Return random whole numbers from low to high, without high."""
     if size is None:
@@ -177,15 +181,15 @@ def randint(
 @creates("randint_like")
 def randint_like(
     input: K.Given, *args: Any, low: K.Int = 0, high: K.Int | None = None, generator: Rng = None,
-    dtype: NewDtype = None, memory_format: Any = None,
+    dtype: K.Dtype | None = None, memory_format: Any = None,
 ) -> Any:  # fmt: skip
     """Return random whole numbers in a tensor of another's shape and dtype."""
-    raw = like(input, dtype, memory_format)
+    raw = like(input, dtype)
     return _like("randint_like", generator, raw, _bounds(args, low, high))
 
 
 @creates("randperm")
-def randperm(n: K.Int, *, generator: Rng = None, dtype: NewDtype = None) -> Any:
+def randperm(n: K.Int, *, generator: Rng = None, dtype: K.Dtype | None = None) -> Any:
     """Return the whole numbers below n in a random order."""
     (count,) = K.read_lengths((n,), Argument("randperm", "n"))
 
@@ -246,7 +250,12 @@ _normal_of_tensors = guarded(_normal_of, _normal_label)
 
 @creates()
 def _normal_of_size(
-    mean: K.Number, std: K.Number, size: K.Size, *, generator: Rng = None, dtype: NewDtype = None
+    mean: K.Number,
+    std: K.Number,
+    size: K.Size,
+    *,
+    generator: Rng = None,
+    dtype: K.Dtype | None = None,
 ) -> Any:
     _check_std(std)
     kind = dtypes.or_default(dtype)
@@ -395,15 +404,6 @@ def poisson(
         return np.array(found, input.dtype).reshape(rates.shape)
 
     return _constant(_for_examples("poisson", make, input.shape, input), input)
-
-
-@offered("binomial", method=False, differs="other random numbers")
-def binomial(count: K.Floating, prob: K.Floating, generator: Rng = None) -> Native:
-    """Return how often something with given chances happens in so many trials."""
-    check_same(count, prob, name="binomial")
-    rng = np.random.Generator(np.random.PCG64(int(generator.pairs(1)[0])))
-    drawn = rng.binomial(count._raw.astype(np.int64), prob._raw.astype(np.float64))
-    return _constant(np.asarray(drawn).astype(count.dtype), count)
 
 
 # -- in place --------------------------------------------------------------------------------------

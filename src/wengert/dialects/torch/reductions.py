@@ -16,13 +16,12 @@ from wengert.dialects.torch.axes import (
     kept_shape,
     kind_of,
     lines_of,
-    misfit,
     picked,
     type_name,
 )
 from wengert.dialects.torch.return_types import results
 from wengert.dialects.torch.table import guarded, offered, put
-from wengert.dialects.torch.tensors import Native, Tensor, astype, convert, fast, ns, wrap_native
+from wengert.dialects.torch.tensors import Native, Tensor, astype, fast, ns, wrap_native
 from wengert.engine.record import apply
 from wengert.ops import reductions, special
 from wengert.ops.special.exponentials import logsumexp_complex
@@ -107,20 +106,6 @@ def nanmean(
     there = ns.logical_not(ns.isnan(x))
     count = ns.astype(ns.count_nonzero(there, axis=dim, keepdims=keepdim), x.dtype)
     return ns.divide(reductions.sum_over(_without_nan(x), axis=dim, keepdims=keepdim), count)
-
-
-@offered("Tensor.sum_to_size", label="SumBackward1")
-def sum_to_size(input: Any, *size: K.Sizes) -> Any:
-    """Return the sum over those axes along which `size` would be broadcast."""
-    x = convert(input)
-    lead = x.ndim - len(size)
-    if lead < 0 or any(n not in (1, m) for n, m in zip(size, x.shape[lead:], strict=True)):
-        raise misfit("sum_to_size", "a shape that broadcasts to it", input=x, size=size)
-    axes = (*range(lead), *(lead + i for i, n in enumerate(size) if n != x.shape[lead + i]))
-    if not axes:
-        return input
-    total = reductions.sum_over(K.summed(x) if kind_of(x) == "b" else x, axis=axes, keepdims=True)
-    return ns.reshape(total, size)
 
 
 # -- spread ----------------------------------------------------------------------------------------
@@ -209,7 +194,6 @@ def trace(input: K.Input) -> Native:
 # -- extremes --------------------------------------------------------------------------------------
 
 Max, Min = results("max", "values", "indices"), results("min", "values", "indices")
-MinMax = results("aminmax", "min", "max")
 _OVER = {"max": reductions.max_over, "min": reductions.min_over}
 
 
@@ -277,15 +261,6 @@ def _shared(name: str) -> Callable[..., Any]:
 
 put(("amax", "Tensor.amax"), _shared("max"))
 put(("amin", "Tensor.amin"), _shared("min"))
-
-
-@offered("aminmax")
-def aminmax(input: K.Ordered, *, dim: K.OneOrAll = None, keepdim: K.Bool = False) -> Any:
-    """Return the least and the greatest element over all axes or one."""
-    if len(dim) == input.ndim:
-        _check_elements(input, "aminmax")
-    check_some(input, dim, "aminmax")
-    return MinMax(*(_OVER[name](input, axis=dim, keepdims=keepdim) for name in ("min", "max")))
 
 
 def _position(name: str) -> None:

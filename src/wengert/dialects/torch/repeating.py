@@ -9,7 +9,7 @@ import numpy as np
 from wengert.dialects.kernel.functions import named
 from wengert.dialects.torch.axes import misfit
 from wengert.dialects.torch.copies import copied, in_order
-from wengert.dialects.torch.kinds import Axis, Input, Int, Ints, Number, SeveralAxes, Sizes, axis_of
+from wengert.dialects.torch.kinds import Axis, Input, Int, Ints, SeveralAxes, Sizes, axis_of
 from wengert.dialects.torch.table import offered
 from wengert.dialects.torch.tensors import Native, ns, static, wrap_native
 from wengert.dialects.torch.views import check_different, exchanged
@@ -160,9 +160,3 @@ def padded(input: Native, pad: tuple[int, ...], value: Any) -> Native:
     if not grown:
         return copied(input)
     return in_order(ns.pad(cropped(input, pairs), grown, constant_values=value))
-
-
-@offered("constant_pad_nd", method=False)
-def constant_pad_nd(input: Input, pad: Ints, value: Number = 0) -> Native:
-    """Return a tensor with a constant around it; negative widths take elements away."""
-    return padded(input, pad, value)

@@ -11,7 +11,6 @@ from typing import Any
 from wengert.dialects.torch import devices, printing
 from wengert.dialects.torch.devices import check_device, device
 from wengert.dialects.torch.table import DIFFERENCES, plain, put
-from wengert.dialects.torch.tensors import Tensor
 
 _KEPT = "kept, and nothing follows from it"
 _AS_IT_IS = "returns the function as it is: there is no compiler"
@@ -37,22 +36,15 @@ def _setting(getter: str, setter: str, value: Any) -> None:
 
 
 _setting("get_num_threads", "set_num_threads", 1)
-_setting("get_num_interop_threads", "set_num_interop_threads", 1)
 _setting("get_float32_matmul_precision", "set_float32_matmul_precision", "highest")
-_setting("is_warn_always_enabled", "set_warn_always", False)
 _setting("are_deterministic_algorithms_enabled", "use_deterministic_algorithms", False)
-_setting("get_deterministic_debug_mode", "set_deterministic_debug_mode", 0)
 DIFFERENCES["get_num_threads"] = "how many threads NumPy has is up to it"
 for _name, _value in {
     "cudnn.deterministic": False,
     "cudnn.benchmark": False,
-    "cudnn.benchmark_limit": 10,
     "cudnn.enabled": True,
     "cudnn.allow_tf32": True,
     "cuda.matmul.allow_tf32": False,
-    "cuda.matmul.allow_fp16_reduced_precision_reduction": True,
-    "mkldnn.enabled": False,
-    "opt_einsum.enabled": False,
 }.items():
     put((f"backends.{_name}",), _value, _KEPT)
 put(("set_printoptions",), printing.set_printoptions)
@@ -63,7 +55,7 @@ put(("types.Device",), device | str | int | None)
 # -- functions that have one answer: no accelerator, no compiler -----------------------------------
 
 _DEVICES = ("cuda", "mps", "xpu", "accelerator", "mtia")
-_MISSING = ("cudnn", "mps", "mkl", "mkldnn", "openmp", "opt_einsum")
+_MISSING = ("cudnn", "mps", "mkl", "openmp")
 
 
 def _answer(value: Any, names: str, differs: str = "") -> None:
@@ -77,35 +69,25 @@ for _name in _DEVICES:
     _answer(None, f"{_name}.manual_seed {_name}.empty_cache")
 for _name in _MISSING:
     _answer(False, f"backends.{_name}.is_available")
-_answer(False, "is_deterministic_algorithms_warn_only_enabled")
-_answer(False, "set_flush_denormal", "numbers that are almost zero stay")
-_answer(False, "cuda.is_initialized cuda.is_bf16_supported")
-_answer(False, "backends.mps.is_built backends.cuda.is_built")
+_answer(False, "cuda.is_initialized cuda.is_bf16_supported backends.mps.is_built")
 _answer(False, "jit.is_scripting jit.is_tracing compiler.is_compiling")
-_answer(0, "cuda.memory_allocated cuda.max_memory_allocated")
-_answer(0, "cuda.memory_reserved cuda.max_memory_reserved")
-_answer(None, "cuda.manual_seed_all cuda.seed_all cuda.ipc_collect mps.seed")
+_answer(0, "cuda.memory_allocated cuda.max_memory_allocated cuda.memory_reserved")
+_answer(None, "cuda.manual_seed_all mps.seed")
 _answer(None, "accelerator.current_accelerator backends.cudnn.version")
 _answer(None, "compiler.reset _dynamo.reset _C._log_api_usage_once")
 _answer(False, "distributed.is_available")
-_answer("DEFAULT", "backends.cpu.get_cpu_capability")
 _answer(devices.CPU, "get_default_device")
-_answer(contextlib.nullcontext(), "jit.optimized_execution jit.fuser")
 _answer(contextlib.nullcontext(), "backends.cudnn.flags", _KEPT)
 put(("version.cuda", "version.hip", "version.xpu", "version.git_version"), None)
-put(("has_lapack", "has_openmp"), True)
-put(("has_cuda", "has_cudnn", "has_mps", "has_mkl"), False)
 for _name in (
     "synchronize", "current_device", "get_device_name", "get_device_properties", "set_device",
-    "get_device_capability", "get_rng_state", "set_rng_state", "Event", "Stream", "current_stream",
-    "mem_get_info", "reset_peak_memory_stats", "init",
+    "get_rng_state", "set_rng_state", "Event", "Stream", "reset_peak_memory_stats",
 ):  # fmt: skip
     put((f"cuda.{_name}",), lambda *args, **options: check_device("cuda"))
 
 
-for _name in ("SymInt", "SymFloat", "SymBool"):  # to be asked about: lengths are Python's numbers
+for _name in ("SymInt", "SymFloat"):  # to be asked about: lengths are Python's numbers
     put((_name,), type(_name, (), {"__doc__": "What nothing is: a number that is not known."}))
-put(("sym_int",), int)
 put(("sym_float",), float)
 
 
@@ -126,17 +108,6 @@ def compile(model: Any = None, *examples: Any, **options: Any) -> Any:
 def set_default_device(device: Any) -> None:
     """Check that new tensors can be where a program wants them."""
     check_device(device)
-
-
-@plain("typename")
-def typename(obj: Any, /) -> str:
-    """Return PyTorch's name for the type of an object."""
-    if isinstance(obj, Tensor):
-        name: str = obj.type()
-        return name
-    of = obj if hasattr(obj, "__qualname__") else type(obj)
-    module = getattr(of, "__module__", None)
-    return of.__qualname__ if module in (None, "builtins") else f"{module}.{of.__qualname__}"
 
 
 @plain("_assert")

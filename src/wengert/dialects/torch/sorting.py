@@ -60,12 +60,6 @@ def argsort(
     return _sorted(input, dim, descending)[1]
 
 
-@offered("msort", label="SortBackward0")
-def msort(input: K.Real) -> Native:
-    """Return a tensor sorted along its first axis."""
-    return _sorted(input, 0, False)[0]
-
-
 def _check_rank(k: int, least: int, lines: Native, axis: int, name: str) -> None:
     if not least <= k <= lines.shape[axis]:
         raise axes.misfit(name, f"a number from {least} to {lines.shape[axis]}", k=k)
@@ -317,22 +311,14 @@ def bincount(input: Whole, weights: K.Input | None = None, minlength: K.Int = 0)
 @offered("histc")
 def histc(input: Fractional, bins: K.Int = 100, min: K.Number = 0, max: K.Number = 0) -> Any:
     """Return how many elements are in each of some bins of one width."""
-    if bins <= 0:
-        raise RuntimeError(f"histc: bins is {bins}; give 1 or more")
     values = values_in_line(input._raw)
     lead = values.shape[: values.ndim - input.ndim]  # of vmaps
-    counts = [_counts(row, bins, min, max) for row in values.reshape(math.prod(lead), -1)]
+    given = None if min == max else (min, max)
+    counts = [
+        np.histogram(row, bins, _ends(row, bins, given, 1.0))[0]
+        for row in values.reshape(math.prod(lead), -1)
+    ]
     return out_of_line(np.array(counts, input.dtype).reshape(*lead, bins), lead)
-
-
-def _counts(numbers: np.ndarray, bins: int, low: Any, high: Any) -> np.ndarray:
-    """Return how many numbers are in each bin; without limits, between the least and the most."""
-    if low == high and numbers.size:
-        low, high = numbers.min(), numbers.max()
-    if not (math.isfinite(low) and math.isfinite(high) and low <= high):
-        raise RuntimeError(f"histc: the range from {low} to {high}; give finite limits in order")
-    low, high = (low - 1, high + 1) if low == high else (low, high)
-    return np.histogram(numbers, bins, (float(low), float(high)))[0]
 
 
 Histogram = results("histogram", "hist", "bin_edges")
@@ -379,7 +365,7 @@ def _of_numbers(numbers: np.ndarray, weights: np.ndarray | None) -> np.ndarray |
     return None if weights is None else weights[~np.isnan(numbers)]
 
 
-def _ends(numbers: np.ndarray, bins: Any, given: Any) -> tuple[float, float]:
+def _ends(numbers: np.ndarray, bins: Any, given: Any, margin: float = 0.5) -> tuple[float, float]:
     """Return where the first of some bins begins and the last ends."""
     if not isinstance(bins, int) or bins <= 0:
         raise RuntimeError(f"histogram: bins is {bins!r}; give 1 or more, or a vector of edges")
@@ -390,4 +376,4 @@ def _ends(numbers: np.ndarray, bins: Any, given: Any) -> tuple[float, float]:
         raise RuntimeError(
             f"histogram: the range from {low} to {high}; give finite limits in order"
         )
-    return (low - 0.5, high + 0.5) if low == high else (low, high)
+    return (low - margin, high + margin) if low == high else (low, high)

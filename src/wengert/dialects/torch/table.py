@@ -59,10 +59,9 @@ LATE: dict[str, tuple[str, ...]] = {
     "autograd.gradcheck": (f"{_HERE}.checks",),
     "autograd.forward_ad": (f"{_HERE}.forward_ad",),
     "utils": (f"{_HERE}.checkpoint",),
-    "optim.swa_utils": (f"{_HERE}.optim.averaging",),
     "utils.data": (f"{_HERE}.data.loaders",),
     "utils._pytree": (f"{_HERE}.pytree",),
-    "functional": (f"{_HERE}.norms", f"{_HERE}.functional"),
+    "functional": (f"{_HERE}.functional",),
     "cuda.amp": (f"{_HERE}.amp",),
 }
 for _module, _names in {
@@ -75,32 +74,30 @@ for _module, _names in {
     "settings": """
         set_num_threads get_num_threads set_printoptions cuda backends compile jit
         use_deterministic_algorithms set_default_device version compiler
-        set_float32_matmul_precision get_default_device typename mps types _assert distributed
-        SymInt SymFloat SymBool _dynamo
+        set_float32_matmul_precision get_default_device mps types _assert distributed SymInt
+        SymFloat _dynamo
     """,
-    "fft": """
-        fft stft istft bartlett_window blackman_window hamming_window hann_window kaiser_window
-    """,
+    "fft": "fft stft istft blackman_window hamming_window hann_window",
     "saving": "save load serialization",
     "foreach": """
         _foreach_add _foreach_add_ _foreach_sub _foreach_mul _foreach_mul_ _foreach_div
         _foreach_div_ _foreach_sqrt _foreach_sqrt_ _foreach_addcdiv_ _foreach_addcmul_
     """,
-    "norms": """
-        functional norm frobenius_norm nuclear_norm norm_except_dim dist renorm renorm_ cdist pdist
-    """,
-    "amp": """
-        autocast amp cpu is_autocast_enabled is_autocast_cpu_enabled get_autocast_dtype
-        get_autocast_cpu_dtype get_autocast_gpu_dtype set_autocast_dtype is_autocast_cache_enabled
-        set_autocast_cache_enabled clear_autocast_cache
-    """,
-    # torch.nn, and what torch has of torch.nn.functional if it is likely the first of its kind
-    "nn": """
-        nn softmax log_softmax conv1d conv2d conv3d dropout layer_norm cosine_similarity embedding
-        max_pool2d selu celu prelu relu relu_
-    """,
+    "norms": "norm dist renorm renorm_ cdist pdist",
+    "amp": "autocast amp is_autocast_enabled get_autocast_dtype get_autocast_gpu_dtype",
 }.items():
     LATE |= dict.fromkeys(_names.split(), (f"{_HERE}.{_module}",))
+#: torch.nn, and what torch has of torch.nn.functional if it is likely the first of its kind.
+_NN = """
+    nn softmax log_softmax conv1d conv2d conv3d dropout layer_norm cosine_similarity max_pool2d
+    selu celu prelu relu relu_
+"""
+_NN_PARTS = """
+    activations all_parameters containers convolutions functional init layers.activations
+    layers.convolutions layers.lazy layers.linear layers.losses layers.normalisation layers.padding
+    layers.pooling layers.shapes losses module normalisation parametrize pooling sampling sequences
+"""
+LATE |= dict.fromkeys(_NN.split(), tuple(f"{_HERE}.nn.{part}" for part in _NN_PARTS.split()))
 for _module, _names in {
     "recurrent": "RNN LSTM GRU RNNBase RNNCellBase RNNCell LSTMCell GRUCell",
     "transformer": """
@@ -115,8 +112,7 @@ LATE["nn.functional.multi_head_attention_forward"] = (f"{_HERE}.nn.attention",)
 #: torch.linalg, and what torch has of it under older names.
 _LINALG = """
     linalg det logdet slogdet inverse pinverse matrix_power matrix_exp cholesky cholesky_solve
-    cholesky_inverse qr svd svd_lowrank pca_lowrank lu lu_solve lu_unpack triangular_solve orgqr
-    ormqr geqrf
+    cholesky_inverse qr svd lu lu_unpack triangular_solve
 """
 _LINALG_PARTS = (f"{_HERE}.norms", f"{_HERE}.linalg", f"{_HERE}.decompositions")
 LATE |= dict.fromkeys(_LINALG.split(), _LINALG_PARTS)
@@ -278,8 +274,8 @@ def guarded(
 
 #: Labels of nodes of several results, where operations have a node for each.
 _ONE_NODE = frozenset({
-    "StdMeanBackward0", "VarMeanBackward0", "AminmaxBackward0", "LinalgLuBackward0",
-    "LuUnpackBackward0", "TriangularSolveBackward0",
+    "StdMeanBackward0", "VarMeanBackward0", "LinalgLuBackward0", "LuUnpackBackward0",
+    "TriangularSolveBackward0",
 })  # fmt: skip
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from wengert.dialects.torch.creation import new
 from wengert.dialects.torch.table import plain
 from wengert.dialects.torch.tensors import Tensor
 
@@ -88,16 +87,4 @@ def _close(actual: np.ndarray, expected: np.ndarray, given: Any, equal_nan: bool
         f"{int((~near).sum())} of {near.size} elements ({(~near).mean():.1%}) differ, most by "
         f"{abs(one[index] - two[index])} at index {index}; atol={atol} and rtol={rtol} were "
         "allowed"
-    )
-
-
-@plain("testing.assert_allclose")
-def assert_allclose(
-    actual: Any, expected: Any, rtol: float | None = None, atol: float | None = None,
-    equal_nan: bool = True, msg: str = "",
-) -> None:  # fmt: skip
-    """Raise AssertionError unless tensors are almost equal, whatever their dtypes."""
-    one, two = (v if isinstance(v, Tensor) else new(np.asarray(v)) for v in (actual, expected))
-    assert_close(
-        one, two, rtol=rtol, atol=atol, equal_nan=equal_nan, check_dtype=False, msg=msg or None
     )

@@ -36,7 +36,6 @@ for _word in (
 put(("finfo",), dtypes.finfo)
 put(("iinfo",), dtypes.iinfo)
 put(("promote_types",), dtypes.promote_types)
-put(("can_cast",), dtypes.can_cast)
 put(("is_grad_enabled",), modes.is_grad_enabled)
 put(("no_grad", "autograd.no_grad", "autograd.grad_mode.no_grad"), modes.no_grad)
 put(("enable_grad", "autograd.enable_grad", "autograd.grad_mode.enable_grad"), modes.enable_grad)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import math
-import weakref
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -233,7 +232,8 @@ def sliced(input: Native, axis: int, part: slice) -> Native:
     return input[(slice(None),) * axis + (part,)]
 
 
-def narrowed(input: Native, dim: int, start: int, length: int) -> Native:
+@view("narrow", label="SliceBackward0")
+def narrow(input: K.Input, dim: K.Axis, start: K.Int, length: K.Int) -> Native:
     """Return so many elements along one axis."""
     if not input.ndim or length < 0:
         raise misfit("narrow", "a length of 0 or more, and an axis", input=input, length=length)
@@ -246,12 +246,6 @@ def narrowed(input: Native, dim: int, start: int, length: int) -> Native:
     return sliced(input, dim, slice(first, first + length))
 
 
-@view("narrow", label="SliceBackward0")
-def narrow(input: K.Input, dim: K.Axis, start: K.Int, length: K.Int) -> Native:
-    """Return so many elements along one axis."""
-    return narrowed(input, dim, start, length)
-
-
 def picked(input: Native, axis: int, index: int) -> Native:
     """Return the elements at one index of an axis, which they lack."""
     found = input[(slice(None),) * axis + (index,)]
@@ -260,18 +254,13 @@ def picked(input: Native, axis: int, index: int) -> Native:
     return found
 
 
-def selected(input: Native, dim: int, index: int) -> Native:
-    """Return the elements at one index of an axis, which may be counted from the end."""
+@view("select")
+def select(input: K.Input, dim: K.Axis, index: K.Int) -> Native:
+    """Return the elements at one index of an axis, which they lack."""
     n = input.shape[dim] if input.ndim else 0
     if not -n <= index < n:
         raise misfit("select", f"an index on axis {dim}", IndexError, input=input, index=index)
     return picked(input, dim, index % n)
-
-
-@view("select")
-def select(input: K.Input, dim: K.Axis, index: K.Int) -> Native:
-    """Return the elements at one index of an axis, which they lack."""
-    return selected(input, dim, index)
 
 
 def diagonals(input: Native, offset: int, dim1: int, dim2: int) -> Native:
@@ -321,96 +310,59 @@ def unfold(self: K.Input, dimension: K.Axis, size: K.Int, step: K.Int) -> Native
 
 
 class Strides(NamedTuple):
-    """A view of memory: its strides, and the positions of its elements in the tensor it is of."""
+    """A view with any strides: these, and the positions of its elements in the tensor it is of."""
 
-    shape: tuple[int, ...]
     strides: tuple[int, ...]
     #: how far from the first element of the tensor it begins
     start: int
     #: the strides that the tensor had
     before: tuple[int, ...]
-    #: flat positions in the tensor; -1 for an element of the memory that is not in it
     positions: np.ndarray
-    #: whether all of its elements are in the tensor, and a reference to the memory
-    inside: bool
-    home: Any
 
 
-def strided(input: K.Input, view: Any) -> Native:
-    """Return a view of a tensor's memory."""
-    raw = input._raw
-    found = ns.gather_flat(input, shape=view.shape, positions=view.positions)
+@functools.partial(as_view, label="AsStridedBackward0")
+def _strided(input: K.Input, view: Any) -> Native:
+    raw, shape = input._raw, view.positions.shape
+    found = ns.gather_flat(input, shape=shape, positions=view.positions)
     if type(raw) is not np.ndarray or _in_elements(raw) != view.before:
         return found
-    if not view.inside and view.home() is not memory.owner(raw):
-        return found  # what is around another array is not the tensor's memory
     item, distance = raw.dtype.itemsize, abs(view.start)
     step = item if view.start >= 0 else -item
     # from the array itself, so that writes are counted with its own
     ahead = np.lib.stride_tricks.as_strided(raw, (distance + 1,), (step,))[distance:]
     steps = [s * item for s in view.strides]
-    return wrap_native(np.lib.stride_tricks.as_strided(ahead, view.shape, steps), found._node)
-
-
-_strided = as_view(strided, "AsStridedBackward0")
+    return wrap_native(np.lib.stride_tricks.as_strided(ahead, shape, steps), found._node)
 
 
 def _in_elements(raw: np.ndarray) -> tuple[int, ...]:
     return tuple(s // raw.dtype.itemsize for s in raw.strides)
 
 
-@direct(*both("as_strided"))
+@direct(*both("as_strided"), differs="elements of the memory that are not the tensor's are refused")
 def as_strided(
     input: K.Given, size: K.Ints, stride: K.Ints, storage_offset: K.Int | None = None
 ) -> Tensor:
-    """Return a view of a tensor's memory with any strides.
-
-    Elements that are not the tensor's have no derivative.
-    """
-    found: Tensor = _strided(input, strides_of(input, size, stride, storage_offset))
-    if found._base is not None and found._base is not input:
-        # after a write to the memory, it is a view of all of that
-        first = _offset(input) if storage_offset is None else storage_offset
-        whole = strides_of(found._base, size, stride, first)
-        found._path = (functools.partial(strided, view=whole),)
-    return found
-
-
-def _offset(tensor: Tensor | Native) -> int:
-    """Return where in its memory a tensor begins."""
-    raw = backends.to_numpy(tensor._raw)
-    distance: int = raw.ctypes.data - memory.owner(raw).ctypes.data
-    return distance // raw.dtype.itemsize
-
-
-def strides_of(
-    tensor: Tensor | Native, shape: tuple[int, ...], strides: tuple[int, ...], offset: int | None
-) -> Strides:
-    """Return a view with some strides, that begins at an offset of a tensor's memory."""
-    if len(shape) != len(strides):
-        raise misfit("as_strided", "a stride for each axis", size=shape, stride=strides)
-    raw = backends.to_numpy(tensor._raw)
-    whole, first = memory.owner(raw), _offset(tensor)
-    begin = first if offset is None else offset
-    positions = begin + _offsets(shape, strides)
-    count = whole.nbytes // raw.dtype.itemsize
-    is_view = getattr(tensor, "_base", None) is not None
-    if offset is None and positions.size and not raw.size and is_view:
-        raise RuntimeError(
-            "as_strided: the tensor is a view without elements, and where such a view begins in "
-            "memory is not known; give storage_offset"
-        )
-    if positions.size and (begin < 0 or positions.max() >= count):
-        raise misfit(
-            "as_strided", f"a part of {count} elements", size=shape, stride=strides, begin=begin
-        )
-    numbers = np.full(count, -1)
+    """Return a view of a tensor's elements with any strides in memory."""
+    if len(size) != len(stride):
+        raise misfit("as_strided", "a stride for each axis", size=size, stride=stride)
+    raw = backends.to_numpy(input._raw)
+    whole = memory.owner(raw)
+    first: int = (raw.ctypes.data - whole.ctypes.data) // raw.dtype.itemsize
+    begin = first if storage_offset is None else storage_offset
+    places = begin + _offsets(size, stride)
+    numbers = np.full(whole.nbytes // raw.dtype.itemsize, -1)
     numbers[first + _offsets(raw.shape, _in_elements(raw))] = np.arange(raw.size).reshape(raw.shape)
-    found = numbers[positions]
-    inside = not found.size or bool(found.min() >= 0)
-    return Strides(
-        shape, strides, begin - first, _in_elements(raw), found, inside, weakref.ref(whole)
-    )
+    inside = not places.size or (places.min() >= 0 and places.max() < numbers.size)
+    positions = numbers[places] if inside else places
+    if positions.size and (not inside or positions.min() < 0):
+        raise misfit(
+            "as_strided",
+            f"a part of its {raw.size} elements",
+            size=size,
+            stride=stride,
+            start=begin,
+        )
+    return _strided(input, Strides(stride, begin - first, _in_elements(raw), positions))
 
 
 def _offsets(shape: Any, strides: Any) -> Any:

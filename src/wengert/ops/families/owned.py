@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
+from functools import partial
 from operator import itemgetter
 from typing import Any
 
 from wengert import backends
 from wengert.backends.namespace import Own
+from wengert.engine.cotangents import Block
 from wengert.engine.node import Edges, Node, Values
 from wengert.engine.op import Op, parameters_of
 from wengert.engine.record import for_dtypes
@@ -40,9 +42,12 @@ class _Owned:
         self.op = op = copy.copy(original)
         op.on = lambda xp: op  # type: ignore[method-assign]
         if own.compute is not None:
-            op.compute, op.numpy_function = self.compute, None
+            op.compute, op.numpy_function = partial(self.compute), None
+            op.compute.find = lambda xp: own.compute  # type: ignore[attr-defined]
         #: how many values at the end of those that a rule reads are for the library's rule alone
         self.further = 0
+        self.names: list[str] = []
+        self.plans: dict[tuple[int, ...], list[tuple[int | None, Any]]] = {}
         if own.rule is not None:
             op.pull = self._quick_pull(own.rule) or self.pull  # type: ignore[method-assign]
 
@@ -76,10 +81,10 @@ class _Owned:
         places = [(op.reads[0] or ()).index(name) for name in names]
         one, only = len(places) == 1, places[0]
         pick: Callable[[Values], Any] = itemgetter(*places)
-        array, otherwise = self.xp.array, self._otherwise
+        library, otherwise = self.xp, self._otherwise
 
         def pull(xp: Any, g: Any, node: Node, edges: Edges, own: bool = False) -> Sequence[Any]:
-            if type(g) is array and backends.kind_of(node.dtype) == "f":
+            if xp is library and type(g) is not Block and backends.kind_of(node.dtype) == "f":
                 values = edges[0][2]
                 part = rule(g, values[only]) if one else rule(g, *pick(values))
                 if part is not NotImplemented:
@@ -91,18 +96,29 @@ class _Owned:
     def pull(self, xp: Any, g: Any, node: Node, edges: Edges, own: bool = False) -> Sequence[Any]:
         """Return the cotangents of several arguments."""
         raw = g[0] if type(g) is list else g  # of several results the first
-        if type(raw) is self.xp.array and backends.kind_of(_first(node.dtype)) == "f":
-            known: dict[str, Any] = {}
-            wanted = [False] * len(self.op.args)
-            for _, argument, values in edges:
-                wanted[argument] = True
-                known.update(zip(self.op.reads[argument] or (), values, strict=True))
-            known["wanted"] = wanted
+        is_raw = xp is self.xp and type(raw) is not Block
+        if is_raw and raw is not None and backends.kind_of(_first(node.dtype)) == "f":
+            arguments = tuple([edge[1] for edge in edges])
+            plan = self.plans.get(arguments)
+            if plan is None:
+                plan = self.plans[arguments] = self._plan(arguments)
             rule: Any = self.own.rule
-            found = rule(g, *map(known.get, self.names))
+            found = rule(g, *[at if i is None else edges[i][2][at] for i, at in plan])
             if found is not NotImplemented:
                 return [found[argument] for _, argument, _ in edges]
         return self._otherwise(xp, g, node, edges, own)
+
+    def _plan(self, arguments: tuple[int, ...]) -> list[tuple[int | None, Any]]:
+        """Return what the library's rule reads, of edges to some arguments.
+
+        For each of its parameters: which edge has it and where among its values; or None, and
+        what is given in any case.
+        """
+        found: dict[str, tuple[int | None, Any]] = {}
+        for i, argument in enumerate(arguments):
+            found |= {name: (i, at) for at, name in enumerate(self.op.reads[argument] or ())}
+        found["wanted"] = (None, [k in arguments for k in range(len(self.op.args))])
+        return [found.get(name, (None, None)) for name in self.names]
 
     def _otherwise(
         self, xp: Any, g: Any, node: Node, edges: Edges, own: bool = False

@@ -174,28 +174,3 @@ def matrix_power(x: Any, n: int, /) -> Tensor:
         n >>= 1
         squares = matmul(squares, squares) if n else squares
     return functools.reduce(matmul, factors) if len(factors) > 1 else shapes.renewed(factors[0])
-
-
-def tridiagonal(above: Tensor, main: Tensor, below: Tensor) -> Tensor:
-    """Return the matrices of three diagonals, which are all of one length.
-
-    The last element of the one above and the first of the one below are not read.
-    """
-    ns = Tensor._namespace
-    n = main.shape[-1]
-    offset = np.arange(n) - np.arange(n)[:, None]
-    first, *others = [
-        ns.where(offset == k, ns.expand_dims(line, axis=-1), np.zeros((), main.dtype))
-        for k, line in ((0, main), (1, above), (-1, below))
-    ]
-    return first + others[0] + others[1]
-
-
-def tridiagonal_matmul(above: Tensor, main: Tensor, below: Tensor, x: Tensor) -> Tensor:
-    """Return the products of matrices of three diagonals, as in `tridiagonal`, with matrices."""
-    ns = Tensor._namespace
-    above, main, below = (ns.expand_dims(line, axis=-1) for line in (above, main, below))
-    pad = [(0, 0)] * (x.ndim - 2)
-    after = ns.pad(x[..., 1:, :], [*pad, (0, 1), (0, 0)])
-    before = ns.pad(x[..., :-1, :], [*pad, (1, 0), (0, 0)])
-    return above * after + main * x + below * before

@@ -20,7 +20,7 @@ from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import elementwise as ew
-from wengert.ops import indexing, shapes
+from wengert.ops import indexing, joining, shapes
 from wengert.ops.checks import check_option, integers, misfit, real
 from wengert.ops.contractions import matmul
 from wengert.ops.dtypes import result_type
@@ -357,6 +357,31 @@ def rnn_rows(
     rows, (h,) = linear(x, weight_x, _sum(bias_x, bias_h)), states
     hidden = rnn_steps(rows, h, weight_h, activation=activation, sizes=sizes, reverse=reverse)
     return hidden, (_last(hidden, sizes, reverse),)
+
+
+def stacked_rows(
+    rows_of: Callable[..., Any], rows: Tensor, states: Sequence[Tensor],
+    weights: Sequence[dict[str, Any]], *, sizes: Sizes, directions: int = 1,
+    between: Callable[[Tensor], Tensor] | None = None,
+) -> tuple[Tensor, ...]:  # fmt: skip
+    """Return the hidden states of the last of several layers, and the last states of all.
+
+    Layers have one or two directions. `states` have an axis of layers and directions, which is how
+    `weights` are ordered: the arguments of `rows_of`, for one direction of a layer, by name.
+    `between` is applied to what a layer passes to the next, such as dropout.
+    """
+    ends = []
+    for first in range(0, len(weights), directions):
+        if first and between is not None:
+            rows = between(rows)
+        found = []
+        for k in range(first, first + directions):
+            how = {"sizes": sizes, "reverse": k > first}
+            result, last = rows_of(rows, [state[k] for state in states], **weights[k], **how)
+            found.append(result)
+            ends.append(last)
+        rows = found[0] if directions == 1 else joining.concat(found, axis=1)
+    return rows, *(joining.stack(list(parts)) for parts in zip(*ends, strict=True))
 
 
 def packing(lengths: np.ndarray) -> tuple[np.ndarray, Sizes, np.ndarray]:

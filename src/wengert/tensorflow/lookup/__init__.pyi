@@ -8,6 +8,5 @@ from . import experimental as experimental
 
 from wengert.dialects.tensorflow.lookup import KeyValueTensorInitializer as KeyValueTensorInitializer
 from wengert.dialects.tensorflow.lookup import StaticHashTable as StaticHashTable
-from wengert.dialects.tensorflow.lookup import StaticVocabularyTable as StaticVocabularyTable
 from wengert.dialects.tensorflow.lookup import TextFileIndex as TextFileIndex
 from wengert.dialects.tensorflow.lookup import TextFileInitializer as TextFileInitializer

@@ -11,7 +11,7 @@ from . import graph as graph
 
 from wengert.dialects.torch.autograd_function import Function as Function
 from wengert.dialects.torch.hooks import Variable as Variable
-def backward(tensors: Any, grad_tensors: Any = ..., retain_graph: Any = ..., create_graph: Any = ..., grad_variables: Any = ..., inputs: Any = ...) -> Any: ...
+def backward(tensors: Any, grad_tensors: Any = ..., retain_graph: Any = ..., create_graph: Any = ..., inputs: Any = ...) -> Any: ...
 from wengert.dialects.torch.hooks import detect_anomaly as detect_anomaly
 from wengert.torch import enable_grad as enable_grad
 def grad(outputs: Any, inputs: Any, grad_outputs: Any = ..., retain_graph: Any = ..., create_graph: Any = ..., only_inputs: Any = ..., allow_unused: Any = ..., is_grads_batched: Any = ..., materialize_grads: Any = ...) -> Any: ...
@@ -21,4 +21,3 @@ from wengert.torch import inference_mode as inference_mode
 from wengert.torch import no_grad as no_grad
 from wengert.dialects.torch.hooks import set_detect_anomaly as set_detect_anomaly
 from wengert.torch import set_grad_enabled as set_grad_enabled
-def set_multithreading_enabled(mode: Any) -> Any: ...

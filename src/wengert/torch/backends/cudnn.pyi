@@ -7,7 +7,6 @@ from wengert.torch import Tensor as Tensor
 
 allow_tf32: Any
 benchmark: Any
-benchmark_limit: Any
 deterministic: Any
 enabled: Any
 def flags(*args: Any, **options: Any) -> Any: ...

@@ -6,4 +6,4 @@ from wengert.dialects.torch.tensors import Tensor as _Tensor
 from wengert.torch import Tensor as Tensor
 
 def is_available(*args: Any, **options: Any) -> Any: ...
-from wengert.torch.backends.cuda import is_built as is_built
+from wengert.torch.cuda import is_bf16_supported as is_built

@@ -37,7 +37,7 @@ from wengert.engine.forward import pushed_through
 from wengert.engine.node import Node
 from wengert.engine.op import ALIAS, OUTPUT
 from wengert.engine.tensor import Tensor, wrap
-from wengert.errors import WengertError
+from wengert.errors import BackendError, WengertError
 from wengert.transforms.sweeps import all_examples
 
 Positions = NDArray[np.intp]
@@ -153,39 +153,94 @@ def structure(node: Node) -> tuple[Any, ...]:
         reads = op.reads[0 if op.variadic else argument] or ()
         named = zip(reads, values, strict=True)
         skipped = arrays.union(getattr(op, "numbers", ()))
-        found += [v for name, v in named if name not in skipped and isinstance(v, _COMPARED)]
+        found += [_compared(v) for name, v in named if name not in skipped]
         if _matters(node):
             known = [v for name, v in zip(reads, values, strict=True) if name in arrays]
-            found += [Zeros(v) for v in _flat(known)]
+            found += [Constant(v, zeros=True) for v in _flat(known)]
     return tuple(found)
 
 
 #: Parameters of other types, such as the function of a checkpoint, say nothing of a pattern.
-_COMPARED = (int, float, str, slice, range, tuple, np.ndarray, type(None))
+_COMPARED = (int, float, str, slice, range, type(None))
 
 
-class Zeros:
-    """Where a constant operand is not zero, which an operand of another call may not exceed."""
-
-    def __init__(self, operand: Any) -> None:
-        self.alive = _numpy(operand) != 0
-
-    def covers(self, other: Zeros) -> bool:
-        """Return whether another operand is zero wherever this one is."""
-        return self.alive.shape == other.alive.shape and not (other.alive & ~self.alive).any()
+def _compared(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(map(_compared, value))
+    if isinstance(value, _COMPARED):
+        return value
+    return None if backends.namespace_of(value) is None else Constant(value)
 
 
-def holds(then: Any, now: Any) -> bool:
+class Constant:
+    """An array that a pattern relies on: on its elements, as for indices, or on its zeros."""
+
+    def __init__(self, array: Any, zeros: bool = False) -> None:
+        self.array, self.zeros = array, zeros
+        self.known: np.ndarray | None = None
+
+    def read(self) -> np.ndarray:
+        """Return the elements, or where they are not zero, in host memory."""
+        if self.known is None:
+            values = _numpy(self.array)
+            self.known = values != 0 if self.zeros else values
+        return self.known
+
+    def holds_for(self, other: Constant, trusted: bool) -> bool:
+        """Return whether a pattern that relies on this array holds for another.
+
+        An array on a device is compared there, and the answer read, unless it is `trusted`.
+        """
+        if other.array is self.array:
+            return True
+        if tuple(other.array.shape) != self.read().shape:
+            return False
+        if backends.is_on_host(other.array):
+            theirs = other.read()
+            return bool(self._same(np, theirs, self.read()))
+        if trusted:
+            return True
+        xp: Any = backends.namespace_of(other.array)
+        theirs = other.array != 0 if self.zeros else other.array
+        try:
+            return bool(self._same(xp, theirs, xp.asarray(self.read())))
+        except Exception as error:
+            raise BackendError(
+                f"the indices or constant operands of a plan are compared with those it was made "
+                f"with, and an array of {xp.name} has no values yet ({type(error).__name__}); pass "
+                "arrays that are known beforehand, or make the plan with check=False, which trusts "
+                "these arrays"
+            ) from error
+
+    def _same(self, xp: Any, theirs: Any, mine: Any) -> Any:
+        return xp.all(~theirs | mine) if self.zeros else xp.all(theirs == mine)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"array": None, "zeros": self.zeros, "known": self.read()}
+
+
+def read_constants(found: Any) -> None:
+    """Read the arrays of a structure, which are compared with those of later calls."""
+    if type(found) is Constant:
+        found.read()
+    elif type(found) is tuple:
+        for part in found:
+            read_constants(part)
+
+
+def holds(then: Any, now: Any, trusted: bool = False) -> bool:
     """Return whether the pattern of one structure holds for another."""
     if then is now:
         return True
-    if type(then) is Zeros:
-        return type(now) is Zeros and then.covers(now)
+    if type(then) is Constant:
+        return type(now) is Constant and then.holds_for(now, trusted)
     if type(then) is tuple:
-        return type(now) is tuple and len(then) == len(now) and all(map(holds, then, now))
-    if isinstance(then, np.ndarray) or isinstance(now, np.ndarray):
-        return np.array_equal(then, now)
-    return bool(then == now)
+        return (
+            type(now) is tuple
+            and len(then) == len(now)
+            and all(holds(a, b, trusted) for a, b in zip(then, now, strict=True))
+        )
+    return bool(type(now) is not Constant and then == now)
 
 
 def _only_moves(node: Node, argument: int) -> bool:

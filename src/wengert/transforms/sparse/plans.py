@@ -11,16 +11,13 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from wengert import backends
-from wengert.engine.cotangents import Block
-from wengert.engine.forward import push
-from wengert.engine.node import NOBODY, Node
-from wengert.engine.sweep import ancestors, reverse
-from wengert.engine.tensor import Tensor, wrap
-from wengert.errors import DtypeError, ShapeError, WengertError, name_of
-from wengert.transforms.gradients import Call, grad, is_traced
+from wengert.errors import BackendError, ShapeError, WengertError, name_of
+from wengert.transforms.gradients import grad
+from wengert.transforms.sparse.assembly import Assembly, Moves, Placed, by_colour
 from wengert.transforms.sparse.colouring import Colouring, jacobian_colouring, symmetric_colouring
-from wengert.transforms.sparse.pattern import Cut, find_cut, find_pattern, holds, structure
-from wengert.transforms.surroundings import recording
+from wengert.transforms.sparse.formats import built, check_format
+from wengert.transforms.sparse.pattern import Cut, find_cut, find_pattern, holds, read_constants
+from wengert.transforms.sparse.runs import Run, cast
 
 PATTERNS = ("global", "local")
 JACOBIAN_MODES = ("auto", "forward", "reverse", "both")
@@ -31,156 +28,6 @@ KEPT = 4_000_000
 
 class PatternError(WengertError):
     """A derivative has an element that the plan's pattern does not have."""
-
-
-class _Run:
-    """One recorded call of the function of a plan."""
-
-    def __init__(self, fun: Callable[..., Any], args: tuple[Any, ...], argnum: int, what: str):
-        if not -len(args) <= argnum < len(args):
-            raise TypeError(
-                f"{what}({name_of(fun)}): argnum={argnum}, and there are {len(args)} arguments; "
-                "give an example of each argument of the function"
-            )
-        argnum %= len(args)
-        if type(args[argnum]) is Tensor:
-            args = (*args[:argnum], wrap(_cut(args[argnum])), *args[argnum + 1 :])
-        elif type(args[argnum]) is np.ndarray and backends.kind_of(args[argnum].dtype) == "f":
-            # the tape lives for this call only, so nobody writes to the array meanwhile
-            args = (*args[:argnum], wrap(args[argnum]), *args[argnum + 1 :])
-        self.call = call = Call(fun, argnum, False, args, {}, what, persistent=True)
-        self.source_node: Any = call.parts[0].node
-        self.source = _one_array(call.sources[0], call.what, "takes")
-        self.target = _one_array(call.result, call.what, "returns")
-        for tensor in (self.source, self.target):
-            if backends.kind_of(tensor.dtype) != "f":
-                raise DtypeError(
-                    f"{call.what}: numbers are {tensor.dtype}; a sparse derivative is of real "
-                    "numbers, so differentiate real and imaginary parts"
-                )
-        self.token = call.tape._token
-        node = self.target._node
-        self.depends = node is not None and self.token in node.tokens
-        newest_first = ancestors([node], self.token) if self.depends else []  # type: ignore[list-item]
-        self.newest_first = newest_first
-        self.nodes = newest_first[::-1]
-        self.xp: Any = backends.namespace_of(self.target._raw)
-        self.dtype = np.dtype(str(self.target.dtype).rpartition(".")[2])
-
-    @property
-    def program(self) -> tuple[Any, ...]:
-        """What a plan holds for: operations and shapes, in the order they were recorded."""
-        return tuple(
-            ("argument" if node is self.source_node else node.op.name, *_flat_shape(node.shape))
-            for node in self.nodes
-        )
-
-    @property
-    def structure(self) -> tuple[Any, ...]:
-        """What else a plan's pattern relies on, for each operation."""
-        return tuple(map(structure, self.nodes))
-
-    def pull(self, weights: Any, nodes: Sequence[Node]) -> list[np.ndarray]:
-        """Return the cotangents of some nodes for weights of the result, paths ending there."""
-        seed = self.xp.asarray(weights.reshape(self.target.shape), dtype=self.target.dtype)
-        seeds: dict[Any, Any] = {self.target._node: seed}
-        ends = set(nodes)
-        with recording(NOBODY):
-            found = reverse(self.xp, self.newest_first, seeds, ends, False, None, ends=ends)
-        return [_host(found.get(node), node) for node in nodes]
-
-    def pulled(self, weights: Any) -> np.ndarray:
-        """Return the cotangent of the argument for weights of the result."""
-        return self.pull(weights, [self.source_node])[0]
-
-    def push(self, tangent: Any) -> np.ndarray:
-        """Return the tangent of the result for one of the argument."""
-        source: Any = self.source
-        t = self.xp.asarray(tangent.reshape(source.shape), dtype=source.dtype)
-        (moved,) = push(self.call.tape, self.call.parts, [wrap(t)], [self.target])
-        if moved is None:
-            return np.zeros(math.prod(self.target.shape))
-        return backends.to_numpy(moved._raw).ravel()
-
-
-def _cut(tensor: Tensor) -> Any:
-    """Return the raw array of a tensor; the tape that records it gets a warning or an error."""
-    if is_traced(tensor):
-        tensor._cut("a sparse plan")
-    return tensor._raw
-
-
-def _flat_shape(shape: Any) -> tuple[Any, ...]:
-    return tuple(map(tuple, shape)) if type(shape) is list else tuple(shape)
-
-
-def _host(g: Any, node: Node) -> np.ndarray:
-    if g is None:
-        return np.zeros(math.prod(node.shape))
-    return backends.to_numpy(g.todense() if type(g) is Block else g).ravel()
-
-
-def _one_array(value: Any, what: str, verb: str) -> Tensor:
-    if isinstance(value, np.ndarray):
-        value = wrap(value)
-    if type(value) is not Tensor:
-        raise TypeError(
-            f"{what}: the function {verb} {type(value).__name__}; a sparse derivative is of one "
-            "array with respect to one array, so join several with wg.concat"
-        )
-    return value
-
-
-class _Assembly:
-    """Where the cotangents of a cut go in the data of the matrix.
-
-    `moves` are (colour, part of the cut, positions in it, positions in the data), and `sums` the
-    same for values that are added. Positions are slices where they can be, as for stencils: these
-    cost a third of an index array.
-    """
-
-    def __init__(
-        self, cut: Cut, flat: NDArray[np.intp], order: NDArray[np.intp], size: int
-    ) -> None:
-        """Element k of the data is the sum of results at flat[i] for all i with order[i] == k."""
-        self.size = size
-        first = np.zeros(len(order), bool)
-        first[np.unique(order, return_index=True)[1]] = True
-        self.moves = _moves(cut, flat[first], order[first])
-        self.sums = _moves(cut, flat[~first], order[~first])
-        # a Hessian's pattern is symmetric, and what only its transpose has is zero
-        self.blank = np.empty if first.sum() == size else np.zeros
-
-    def __call__(self, results: list[list[np.ndarray]], dtype: Any) -> np.ndarray:
-        data: np.ndarray = self.blank(self.size, dtype)
-        for colour, part, take, put in self.moves:
-            data[put] = results[colour][part][take]
-        for colour, part, take, put in self.sums:
-            np.add.at(data, put, results[colour][part][take])
-        return data
-
-
-def _moves(cut: Cut, flat: NDArray[np.intp], order: NDArray[np.intp]) -> list[tuple[Any, ...]]:
-    width = max(len(cut.sources), 1)
-    colours, columns = flat // width, flat % width
-    parts = np.searchsorted(cut.starts, columns, side="right") - 1
-    keys = colours * len(cut.starts) + parts
-    by_key = np.argsort(keys, kind="stable")
-    ends = np.flatnonzero(np.diff(keys[by_key], append=-1)) + 1
-    moves = []
-    for here in np.split(by_key, ends[:-1]) if len(ends) else []:
-        colour, part = int(colours[here[0]]), int(parts[here[0]])
-        take = _progression(columns[here] - cut.starts[part])
-        moves.append((colour, part, take, _progression(order[here])))
-    return moves
-
-
-def _progression(positions: NDArray[np.intp]) -> Any:
-    """Return positions as a slice, if they are at equal distances."""
-    step = int(positions[1] - positions[0]) if len(positions) > 1 else 1
-    if step < 1 or (np.diff(positions) != step).any():
-        return positions
-    return slice(int(positions[0]), int(positions[-1]) + 1, step)
 
 
 class Plan:
@@ -223,11 +70,24 @@ class Plan:
         self._name = f"sparse.{self.kind}"
         self._local = pattern == "local"
         self._check = self._local if check is None else check
-        run = _Run(self._function, example, argnum, self._name)
+        self._trusts = check is False
+        run = Run(self._function, example, argnum, self._name)
         self.shape = (math.prod(run.target.shape), math.prod(run.source.shape))
         self._argument = run.source.shape
         self._program, self._structure = run.program, run.structure
-        inner, self._cut = self._patterns(run)
+        try:
+            read_constants(self._structure)
+            inner, self._cut = self._patterns(run)
+        except WengertError:
+            raise
+        except Exception as error:
+            if backends.is_on_host(run.target._raw):
+                raise
+            raise BackendError(
+                f"{self._name}: the pattern of {name_of(fun)} is found by values, and an array of "
+                f"{run.xp.name} has none yet ({type(error).__name__}); make the plan beforehand, "
+                "with an example in host memory, and give it such arrays afterwards"
+            ) from error
         columns = self._cut.sources[inner.indices]
         whole = csr_array(
             (np.ones(len(columns), bool), columns, inner.indptr), self.shape, copy=True
@@ -244,7 +104,7 @@ class Plan:
     def _function(self) -> Callable[..., Any]:
         return grad(self._fun, self._argnum) if self._symmetric else self._fun
 
-    def _patterns(self, run: _Run) -> tuple[csr_array, Cut]:
+    def _patterns(self, run: Run) -> tuple[csr_array, Cut]:
         if not run.depends:
             return csr_array((self.shape[0], 0), dtype=bool), Cut(
                 (), (), (0,), np.zeros(0, np.intp)
@@ -271,11 +131,14 @@ class Plan:
         best = min(choices, key=lambda c: c.colours)
         self._colouring = best
         self._on_cut = mode in ("auto", "reverse") and best is choices[0]
-        self._assembly = None
         self._kept_seeds: np.ndarray | None = None
+        self._placed = Placed()
         if self._on_cut:
             order = self._order(inner, columns)
-            self._assembly = _Assembly(self._cut, best.index, order, self.pattern.nnz)
+            self._assembly = Assembly(best.index, order, self.pattern.nnz)
+            self._moves = Moves(self._cut, self._assembly)
+        else:
+            self._assembly = by_colour(best, self.pattern.nnz)
         self.mode = best.mode
         self.sweeps = best.colours
 
@@ -297,18 +160,50 @@ class Plan:
 
     # -- values ---------------------------------------------------------------------------------
 
-    def __call__(self, *args: Any) -> csr_array:
-        """Return the derivative at an argument."""
-        run = _Run(self._function, args, self._argnum, self._name)
-        self._check_program(run)
-        data = self._data(run) if run.depends else np.zeros(0, run.dtype)
-        inner = self._template
-        matrix = csr_array((data, inner.indices.copy(), inner.indptr.copy()), shape=self.shape)
-        if self._check and run.depends:
-            self._probe(run, matrix)
-        return matrix
+    def __call__(self, *args: Any, format: str | None = None) -> Any:
+        """Return the derivative at an argument.
 
-    def _check_program(self, run: _Run) -> None:
+        Parameters
+        ----------
+        args
+            The arguments of the function, arrays of any library on any device.
+        format
+            "scipy" for a `scipy.sparse.csr_array` in host memory, "torch_coo", "torch_csr",
+            "jax_bcoo" or "cupy_csr" for a matrix of that library, where the argument is. By
+            default, that of the argument's library; SciPy's for NumPy arrays.
+        """
+        check_format(format, self._name)
+        run = self._run(args)
+        values = self._data(run)
+        self._check_values(run, values)
+        return built(format, values, self._template, self._placed, self._name)
+
+    def values(self, *args: Any) -> Any:
+        """Return the elements of the derivative, in the order of `pattern`, where the argument is.
+
+        Nothing is copied to host memory, so it can be compiled: ``jax.jit(plan.values)``.
+
+        Examples
+        --------
+        >>> import numpy as np, wengert as wg
+        >>> plan = wg.sparse.jacobian(lambda x: x[1:] * x[:-1], np.ones(3))
+        >>> plan.values(np.array([1.0, 2.0, 3.0]))
+        array([2., 1., 3., 2.])
+        """
+        run = self._run(args)
+        values = self._data(run)
+        self._check_values(run, values)
+        return values
+
+    def _run(self, args: Sequence[Any]) -> Run:
+        run = Run(self._function, tuple(args), self._argnum, self._name)
+        self._check_program(run)
+        return run
+
+    def _matrix(self, data: np.ndarray) -> csr_array:
+        return built("scipy", data, self._template, self._placed, self._name)
+
+    def _check_program(self, run: Run) -> None:
         if run.source.shape != self._argument:
             raise ShapeError(
                 f"{self._name}: the plan is for an argument of shape {self._argument}, and was "
@@ -328,7 +223,7 @@ class Plan:
                 "each case"
             )
         for node, then, now in zip(run.nodes, self._structure, run.structure, strict=True):
-            if not holds(then, now):
+            if not holds(then, now, self._trusts):
                 raise PatternError(
                     f"{self._name}: {node.op.name!r} of {name_of(self._fun)} has other indices, "
                     "parameters or zeros of a constant operand than when the plan was made, so its "
@@ -337,43 +232,75 @@ class Plan:
                     "constant operand without zeros as an example"
                 )
 
-    def _data(self, run: _Run) -> np.ndarray:
-        colouring = self._colouring
-        dtype = run.dtype
+    def _data(self, run: Run) -> Any:
+        if not (run.depends and self.pattern.nnz):
+            return run.xp.zeros(0, dtype=run.dtype)
+        return self._assembled(self._swept(run, range(self.sweeps)), run.dtype)
+
+    def _swept(self, run: Run, colours: range) -> list[Any]:
+        """Return the results of the sweeps for some colours; those of columns come first."""
         if self._on_cut:
             nodes = [run.nodes[i] for i in self._cut.nodes]
-            results = [self._sums(run.pull(seed, nodes)) for seed in self._seeds(dtype)]
-            return self._assembly(results, dtype)  # type: ignore[misc]
-        forward = reverse = None
-        if colouring.column_colours:  # a column of a Hessian is a row, and pulls are cheaper
-            sweep = run.pulled if self._symmetric else run.push
-            forward = np.stack([sweep(seed) for seed in colouring.column_seeds(dtype)])
-        if colouring.row_colours:
-            reverse = np.stack([run.pulled(seed) for seed in colouring.row_seeds(dtype)])
-        return colouring.recover(forward, reverse)
+            return [self._sums(run.pull(self._seed(run, k), nodes)) for k in colours]
+        # a column of a Hessian is a row, and pulls are cheaper
+        by_column = run.pulled if self._symmetric else run.push
+        first = self._colouring.column_colours
+        return [(by_column if k < first else run.pulled)(self._seed(run, k)) for k in colours]
 
-    def _seeds(self, dtype: Any) -> Any:
-        """Return the cotangent of the result for each colour; small ones are kept."""
-        if self._kept_seeds is not None and self._kept_seeds.dtype == dtype:
-            return self._kept_seeds
-        colouring = self._colouring
-        if colouring.row_colours * self.shape[0] > KEPT:
-            return ((colouring.rows == k).astype(dtype) for k in range(colouring.row_colours))
-        self._kept_seeds = colouring.row_seeds(dtype)
-        return self._kept_seeds
+    def _seed(self, run: Run, colour: int) -> Any:
+        """Return the seed of a colour, where the function computes; small ones of rows are kept."""
+        colouring, xp = self._colouring, run.xp
+        first = colouring.column_colours
+        by_rows = colour >= first
+        groups = colouring.rows if by_rows else colouring.columns
+        if not run.on_numpy:
+            if self.sweeps == 1 and not groups.any():
+                return xp.ones(len(groups), dtype=run.dtype)
+            there = self._placed("rows" if by_rows else "columns", groups, xp, run.target._raw)
+            return xp.astype(there == (colour - first if by_rows else colour), run.dtype)
+        if not by_rows or colouring.row_colours * self.shape[0] > KEPT:
+            return (groups == (colour - first if by_rows else colour)).astype(run.dtype)
+        if self._kept_seeds is None or self._kept_seeds.dtype != run.dtype:
+            self._kept_seeds = colouring.row_seeds(run.dtype)
+        return self._kept_seeds[colour - first]
 
-    def _sums(self, cotangents: list[np.ndarray]) -> list[np.ndarray]:
+    def _assembled(self, results: list[Any], dtype: Any) -> Any:
+        """Return the elements of the matrix from the results of all sweeps."""
+        flat = [part for result in results for part in result] if self._on_cut else results
+        xp: Any = backends.namespace_of(flat[0])
+        if xp is not backends.NUMPY:
+            return cast(xp, self._assembly(xp, flat, self._placed), dtype)
+        if self._on_cut:
+            return self._moves(results, dtype)
+        first = self._colouring.column_colours
+        forward, reverse = (np.stack(r) if r else None for r in (results[:first], results[first:]))
+        return self._colouring.recover(forward, reverse)
+
+    def _sums(self, cotangents: list[Any]) -> list[Any]:
         """Return the cotangent of each part of the cut: the sum of those of its nodes."""
         sums: list[Any] = [None] * (len(self._cut.starts) - 1)
         for part, g in zip(self._cut.parts, cotangents, strict=True):
             sums[part] = g if sums[part] is None else sums[part] + g
         return sums
 
-    def _probe(self, run: _Run, matrix: csr_array) -> None:
+    def _check_values(self, run: Run, values: Any) -> None:
+        """Compare values with a sweep, if that was asked for; host memory is where that happens."""
+        if not (self._check and run.depends):
+            return
+        try:
+            data = backends.to_numpy(values)
+        except Exception as error:
+            raise BackendError(
+                f"{self._name}: the plan checks each matrix, and an array of {run.xp.name} has no "
+                f"values yet ({type(error).__name__}); make the plan with check=False"
+            ) from error
+        self._probe(run, self._matrix(data))
+
+    def _probe(self, run: Run, matrix: csr_array) -> None:
         """Raise if a product with the matrix is not what a sweep says."""
         random = np.random.default_rng()
         weights = random.uniform(0.5, 1.5, self.shape[0]).astype(matrix.dtype)
-        expected = run.pulled(weights)
+        expected = backends.to_numpy(run.pulled(weights))
         difference = np.abs(expected - matrix.T @ weights)
         size = abs(matrix).T @ weights + np.abs(expected)
         eps = backends.finfo(matrix.dtype).eps
@@ -382,7 +309,7 @@ class Plan:
         for column in suspects[np.argsort(-difference[suspects])].tolist():
             seed = np.zeros(self.shape[1], matrix.dtype)
             seed[column] = 1
-            values = run.push(seed)
+            values = backends.to_numpy(run.push(seed))
             apart = np.abs(values - matrix[:, [column]].toarray().ravel())
             known = self.pattern[:, [column]].toarray().ravel()
             # what cancels to nothing is found by two sweeps with the rounding of larger numbers

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -120,3 +121,30 @@ def test_classes_that_nothing_is_an_instance_of(name: str) -> None:
     assert not isinstance(tf.ones(2), kind)
     with pytest.raises(NotImplementedError, match=f"tf.{name} is not offered"):
         kind([[0]], [1.0], [2])
+
+
+def test_a_custom_gradient_of_a_variable_that_keras_reads_as_a_cast() -> None:
+    """Its gradient is asked for once, as an argument, also where the policy narrows its values."""
+
+    @tf.custom_gradient
+    def twice(x):
+        return 2 * x, lambda upstream, variables=None: 3 * upstream
+
+    class Layer(tf.keras.layers.Layer):
+        def build(self, shape):
+            self.kernel = self.add_weight(shape=(2,), initializer="ones")
+
+        def call(self, x):
+            return x * twice(self.kernel)
+
+    layer = Layer(dtype="mixed_float16")
+    with tf.GradientTape() as tape:
+        y = layer(tf.constant([1.0, 5.0]))
+    assert y.dtype == tf.float16
+    assert tape.gradient(y, layer.trainable_variables)[0].numpy().tolist() == [3.0, 15.0]
+
+
+def test_a_saved_model_is_refused_in_words(tmp_path: Path) -> None:
+    model = tf.keras.Sequential([tf.keras.Input((2,)), tf.keras.layers.Dense(1)])
+    with pytest.raises(AttributeError, match=r"no graph to look at or to export.*model\.save"):
+        model.export(tmp_path / "model", format="tf_saved_model", verbose=False)

@@ -275,13 +275,6 @@ def backward_of_wrong_number_of_gradients(torch: Any) -> Any:
 
 
 @program
-def backward_grad_variables(torch: Any) -> Any:
-    x = two(torch)
-    torch.autograd.backward(x * x, grad_variables=ones(torch))
-    return x
-
-
-@program
 def gradient_has_its_own_memory(torch: Any) -> Any:
     x, w = two(torch), two(torch)
     (x + w).sum().backward()

@@ -76,6 +76,8 @@ INFERENCE: dict[str, Case] = {
     "saved": lambda torch: saving(torch).apply(two(torch), inference(torch)),
     "written": lambda torch: inference(torch).add_(1),
     "view_written": lambda torch: inference(torch)[:1].add_(1),
+    "is_view": lambda torch: inference(torch)[:1]._is_view(),
+    "is_view_of_normal": lambda torch: inside(torch, lambda: two(torch)[:1]._is_view()),
     "element_written": lambda torch: inference(torch).__setitem__(0, 5),
     "element_written_inside": lambda torch: written_inside(
         torch, inference(torch), lambda x: x.__setitem__(0, 5)

@@ -31,7 +31,6 @@ CALLS: dict[str, Callable[[Any, Any], Any]] = {
     "topk": lambda torch, x: x.topk(2),
     "sort": lambda torch, x: x.sort(),
     "cummax": lambda torch, x: x.cummax(0),
-    "aminmax": lambda torch, x: x.aminmax(dim=0),
     "std_mean": lambda torch, x: torch.std_mean(x),
     "var_mean": lambda torch, x: torch.var_mean(x, dim=0),
     "qr": lambda torch, x: torch.linalg.qr(x),

@@ -89,7 +89,6 @@ torch.multinomial(torch.tensor([float('inf'),1.]),1)
 torch.poisson(torch.tensor([1.,2.])).dtype
 torch.poisson(torch.tensor([-1.]))
 torch.poisson(i)
-torch.binomial(torch.tensor([10.]),torch.tensor([1.]))
 torch.rand_like(x).shape
 torch.rand_like(i)
 torch.rand_like(i,dtype=torch.float32).dtype

@@ -61,13 +61,6 @@ DATASETS = {
     "joined, too far back": "(S(2) + S(3))[-6]",
     "joined of none": "d.ConcatDataset([])",
     "joined of streams": "d.ConcatDataset([I(1)])",
-    "chained": "list(I(1, 2) + I(3)), len(I(1, 2) + I(3)), len(d.ChainDataset([I(1)] * 3))",
-    "chained of others": "list(d.ChainDataset([S(2)]))",
-    "stacked": "s = d.StackDataset(S(3), t); s[1], len(s), s.__getitems__([2, 0])",
-    "stacked by name": "s = d.StackDataset(a=S(3), b=t); s[1], s.__getitems__([2, 0])",
-    "stacked both ways": "d.StackDataset(S(3), b=t)",
-    "stacked of none": "d.StackDataset()",
-    "stacked of two lengths": "d.StackDataset(S(3), S(4))",
     "subset": "s = d.Subset(S(5), [4, 1]); s[0], s[-1], len(s), s.__getitems__([1, 0])",
     "subset of a subset": "d.Subset(d.Subset(S(5), [4, 1, 2]), [2, 0]).__getitems__([0, 1])",
     "subset by list": "d.Subset(d.TensorDataset(t), [2, 1])[[0, 1]]",
@@ -122,9 +115,6 @@ BATCHES = {
     "converted": "v(np.ones(2)), v(np.float64(2)), v((1, np.ones(1))), v([np.zeros(1), 'a'])",
     "converted nests": "v({'a': np.ones(1), 'b': None}), v(Point(1, np.ones(1))), v(t), v('a')",
     "arrays that are no numbers": "v(np.array(['a'])).tolist(), v(range(2))",
-    "a table of one's own": (
-        "c([3, 4]), d._utils.collate.collate([3, 4], collate_fn_map={int: lambda b, **_: sum(b)})"
-    ),
 }
 
 

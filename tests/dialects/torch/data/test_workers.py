@@ -183,13 +183,6 @@ def test_workers_of_streams_end_one_after_the_other() -> None:
     assert sorted(loader) == [0, *[1] * 4, *[2] * 7]
 
 
-def test_streams_that_say_less_than_they_have_warn() -> None:
-    loader = DataLoader(Numbers(), num_workers=2, batch_size=None)
-    assert len(loader) == 3
-    with pytest.warns(UserWarning, match="said that it has 3 samples, and has more"):
-        list(loader)
-
-
 SCRIPT = """
 import os, sys, torch
 from torch.utils.data import DataLoader, Dataset

@@ -143,7 +143,7 @@ def test_a_traceback_shows_what_was_called() -> None:
 def test_old_flags_warn_at_the_line_of_the_program() -> None:
     for make in (
         lambda: nn.L1Loss(size_average=False),
-        lambda: nn.MultiMarginLoss(size_average=False),
+        lambda: nn.HingeEmbeddingLoss(size_average=False),
         lambda: nn.functional.l1_loss(torch.ones(1), torch.ones(1), size_average=False),
     ):
         with pytest.warns(UserWarning, match="reduction='sum'") as caught:

@@ -86,7 +86,6 @@ CONVOLUTIONS: dict[str, Program] = {
     "conv2d-name": lambda t: t.nn.functional.conv2d(
         data(t, 1, 1, 4, 4), data(t, 2, 1, 3, 3)
     ).grad_fn.name(),
-    "conv_tbc": lambda t: t.conv_tbc(data(t, 5, 2, 3), data(t, 3, 3, 4), data(t, 4), 1),
     "unfold": with_gradients(lambda t, x: t.nn.functional.unfold(x, 2), (2, 3, 4, 5)),
     "unfold-options": with_gradients(
         lambda t, x: t.nn.functional.unfold(x, (2, 3), dilation=(1, 2), padding=1, stride=2),
@@ -145,10 +144,6 @@ POOLS: dict[str, Program] = {
     "avg_pool2d-without-pad": pool("avg_pool2d", (1, 2, 7, 6), 3, 2, 1, count_include_pad=False),
     "avg_pool2d-divisor": pool("avg_pool2d", (1, 2, 6, 6), 2, divisor_override=3),
     "avg_pool3d": pool("avg_pool3d", (1, 2, 4, 4, 4), 2, padding=1),
-    "lp_pool1d": pool("lp_pool1d", (2, 3, 8), 2, 2),
-    "lp_pool2d": pool("lp_pool2d", (2, 3, 6, 6), 2, 2),
-    "lp_pool2d-3": pool("lp_pool2d", (1, 2, 7, 6), 3, (3, 2), stride=2, ceil_mode=True),
-    "lp_pool3d": pool("lp_pool3d", (1, 2, 4, 4, 4), 2, 2),
     "adaptive_avg_pool1d": pool("adaptive_avg_pool1d", (2, 3, 8), 3),
     "adaptive_avg_pool2d": pool("adaptive_avg_pool2d", (2, 3, 6, 6), 2),
     "adaptive_avg_pool2d-1": pool("adaptive_avg_pool2d", (2, 3, 5, 7), (1, 1)),
@@ -162,15 +157,12 @@ POOLS: dict[str, Program] = {
         weighed(t, t.nn.functional.max_pool2d(x := tied(t), 3, 1, 1)), x
     ),
     "max_pool2d-indices": lambda t: t.nn.functional.max_pool2d(tied(t), 2, return_indices=True),
-    "max_pool2d_with_indices": lambda t: t.nn.functional.max_pool2d_with_indices(tied(t), 3, 2, 1),
     "max_pool1d-indices": lambda t: t.nn.functional.max_pool1d(
         data(t, 2, 8), 3, return_indices=True
     ),
     "torch.max_pool2d": lambda t: t.max_pool2d(data(t, 1, 1, 4, 4), 2),
-    "torch.max_pool1d_with_indices": lambda t: t.max_pool1d_with_indices(data(t, 1, 1, 4), 2),
     "torch.avg_pool1d": lambda t: t.avg_pool1d(data(t, 1, 1, 4), 2),
     "torch.adaptive_avg_pool1d": lambda t: t.adaptive_avg_pool1d(data(t, 1, 1, 4), 2),
-    "torch.adaptive_max_pool1d": lambda t: t.adaptive_max_pool1d(data(t, 1, 1, 5), 2),
     "adaptive_max_pool2d-ties": lambda t: t.autograd.grad(
         weighed(t, t.nn.functional.adaptive_max_pool2d(x := tied(t), 4)), x
     ),

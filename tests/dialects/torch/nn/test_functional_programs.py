@@ -142,9 +142,6 @@ PROGRAMS: dict[str, Program] = {
     "whole-l1-sum": lambda torch: torch.nn.functional.l1_loss(
         torch.tensor([1]), torch.tensor([3]), reduction="sum"
     ),
-    "weighted-huber": lambda torch: torch.nn.functional.huber_loss(
-        torch.tensor([1.0, 5.0]), torch.zeros(2), weight=torch.tensor([1.0, 3.0])
-    ),
     "bytes": lambda torch: torch.nn.functional.interpolate(
         torch.arange(16, dtype=torch.uint8).reshape(1, 1, 4, 4), scale_factor=2
     ),

@@ -46,8 +46,6 @@ IMAGES: dict[str, Program] = {
     "bilinear-recompute": resize(
         (1, 2, 4, 5), scale_factor=1.6, mode="bilinear", recompute_scale_factor=True
     ),
-    "bilinear-antialias": resize((1, 2, 8, 9), (3, 4), mode="bilinear", antialias=True),
-    "bicubic-antialias": resize((1, 2, 8, 9), (3, 4), mode="bicubic", antialias=True),
     "bicubic": resize((1, 2, 4, 5), (7, 3), mode="bicubic"),
     "bicubic-corners": resize((1, 2, 4, 5), (7, 3), mode="bicubic", align_corners=True),
     "trilinear": resize((1, 2, 3, 3, 2), (4, 5, 3), mode="trilinear"),
@@ -94,10 +92,6 @@ IMAGES: dict[str, Program] = {
         lambda t, x: t.nn.functional.pixel_unshuffle(x, 2), (1, 2, 4, 6)
     ),
     "pixel_shuffle-wrong": lambda t: t.pixel_shuffle(data(t, 1, 3, 2, 2), 2),
-    "channel_shuffle": with_gradients(
-        lambda t, x: t.nn.functional.channel_shuffle(x, 2), (1, 6, 2, 2)
-    ),
-    "channel_shuffle-wrong": lambda t: t.channel_shuffle(data(t, 1, 5, 2, 2), 2),
 }
 
 

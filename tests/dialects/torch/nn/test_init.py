@@ -51,10 +51,6 @@ def inits_of_matrices(torch: Any) -> Any:
     torch.manual_seed(0)
     return [
         init.eye_(torch.empty(3, 4)),
-        init.sparse_(torch.empty(7, 5), 0.3),
-        init.dirac_(torch.empty(4, 2, 3)),
-        init.dirac_(torch.empty(4, 2, 3, 3), groups=2),
-        init.dirac_(torch.empty(3, 3, 2, 2, 3)),
         init.orthogonal_(torch.empty(3, 3, dtype=torch.float64)),
         init.uniform_(torch.empty(3), generator=torch.Generator().manual_seed(1)),
     ]
@@ -66,14 +62,11 @@ def inits_wrong(torch: Any) -> Any:
     line, flat = torch.empty(3), torch.empty(3, 4)
     return [
         raising(lambda: init.eye_(line)),
-        raising(lambda: init.dirac_(flat)),
-        raising(lambda: init.dirac_(torch.empty(3, 2, 2), groups=2)),
         raising(lambda: init.xavier_uniform_(line)),
         raising(lambda: init.kaiming_normal_(line)),
         raising(lambda: init.kaiming_normal_(flat, mode="fan")),
         raising(lambda: init.kaiming_normal_(flat, nonlinearity="mish")),
         raising(lambda: init.orthogonal_(line)),
-        raising(lambda: init.sparse_(line, 0.1)),
         raising(lambda: init.uniform_(flat, 2, 1)),
         raising(lambda: init.calculate_gain("gelu")),
         raising(lambda: init.calculate_gain("leaky_relu", "a")),

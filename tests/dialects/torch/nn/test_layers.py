@@ -62,7 +62,6 @@ LAYERS: dict[str, Program] = {
     "embedding-wrong-padding": lambda t: t.nn.functional.embedding(
         t.tensor([1]), data(t, 6, 4), padding_idx=9
     ),
-    "torch.embedding": lambda t: t.embedding(data(t, 6, 4), t.tensor([1, 3])),
     "embedding-integers": lambda t: t.nn.functional.embedding(
         t.tensor([[1], [0]]), t.tensor([[1, 2], [3, 4]])
     ),

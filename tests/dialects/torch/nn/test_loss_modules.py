@@ -61,10 +61,6 @@ LOSSES: dict[str, Any] = {
     "bce_logits_pos": lambda t, x, k: t.nn.BCEWithLogitsLoss(
         weight=t.tensor([1.0, 2.0, 3.0]), pos_weight=t.tensor([2.0, 1.0, 3.0])
     )(x, t.nn.functional.one_hot(k, 3).float()),
-    "multi_margin": lambda t, x, k: t.nn.MultiMarginLoss(p=2, margin=0.5)(x, k),
-    "multilabel_margin": lambda t, x, k: t.nn.MultiLabelMarginLoss()(
-        x, t.tensor([[2, 0, -1], [1, -1, 0], [0, 1, 2], [0, -1, -1]])
-    ),
     "multilabel_soft_margin": lambda t, x, k: t.nn.MultiLabelSoftMarginLoss()(
         x, t.nn.functional.one_hot(k, 3).float()
     ),
@@ -77,9 +73,6 @@ LOSSES: dict[str, Any] = {
     "triplet": lambda t, x, k: t.nn.TripletMarginLoss(2.0, swap=True)(
         x, x.roll(1, 0), x.roll(2, 0)
     ),
-    "triplet_distance": lambda t, x, k: t.nn.TripletMarginWithDistanceLoss(
-        distance_function=lambda a, b: 1 - t.nn.functional.cosine_similarity(a, b)
-    )(x, x.roll(1, 0), x.roll(2, 0)),
     "gaussian": lambda t, x, k: t.nn.GaussianNLLLoss(full=True)(x, x.detach() * 2, x.exp()),
 }
 

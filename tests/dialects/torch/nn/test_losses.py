@@ -30,12 +30,6 @@ LOSSES: dict[str, Program] = {
     },
     "mse_loss": loss("mse_loss", (3,), (3,)),
     "mse_loss-broadcast": loss("mse_loss", (3, 4), (4,)),
-    "mse_loss-weight": lambda t: t.nn.functional.mse_loss(
-        data(t, 3), data(t, 3, seed=1), weight=t.tensor([1.0, 2, 3], dtype=t.float64)
-    ),
-    "l1_loss-weight": lambda t: t.nn.functional.l1_loss(
-        data(t, 3), data(t, 3, seed=1), weight=t.tensor([1.0, 2, 3], dtype=t.float64)
-    ),
     "mse_loss-legacy": lambda t: t.nn.functional.mse_loss(
         data(t, 3), data(t, 3, seed=1), size_average=False
     ),
@@ -138,9 +132,6 @@ LOSSES: dict[str, Program] = {
     ),
     "nll_loss-1d": classes("nll_loss", (4,), 4),
     "nll_loss-out": lambda t: t.nn.functional.nll_loss(data(t, 2, 4), t.tensor([1, 9])),
-    "linear_cross_entropy": lambda t: t.nn.functional.linear_cross_entropy(
-        data(t, 3, 4), data(t, 5, 4), t.tensor([1, 2, 0])
-    ),
     "kl_div": loss("kl_div", (3, 4), (3, 4), low=0.1, reduction="batchmean"),
     "kl_div-mean": loss("kl_div", (3, 4), (3, 4), low=0.1),
     "kl_div-log": loss("kl_div", (3, 4), (3, 4), log_target=True, reduction="sum"),
@@ -148,7 +139,6 @@ LOSSES: dict[str, Program] = {
     "kl_div-zeros": lambda t: t.nn.functional.kl_div(
         data(t, 3), t.tensor([0.0, 0.5, 0.5], dtype=t.float64), reduction="sum"
     ),
-    "torch.kl_div": lambda t: t.kl_div(data(t, 3), data(t, 3, low=0.1), 2),
     "bce": loss("binary_cross_entropy", (3, 4), (3, 4), low=0.05, high=0.95),
     "bce-sum": loss("binary_cross_entropy", (3, 4), (3, 4), low=0.05, high=0.95, reduction="sum"),
     "bce-weight": lambda t: t.nn.functional.binary_cross_entropy(
@@ -182,7 +172,6 @@ LOSSES: dict[str, Program] = {
     "bce_with_logits-shapes": lambda t: t.nn.functional.binary_cross_entropy_with_logits(
         data(t, 3), data(t, 4)
     ),
-    "torch.bce_with_logits": lambda t: t.binary_cross_entropy_with_logits(data(t, 3), data(t, 3)),
     "hinge_embedding_loss": with_gradients(
         lambda t, x: t.nn.functional.hinge_embedding_loss(
             x, t.tensor([1, -1, 1, -1, 0]), margin=1.5
@@ -206,21 +195,6 @@ LOSSES: dict[str, Program] = {
     "triplet_margin_loss-margin": lambda t: t.nn.functional.triplet_margin_loss(
         data(t, 3, 4), data(t, 3, 4), data(t, 3, 4), margin=0
     ),
-    "triplet_margin_with_distance_loss": with_gradients(
-        lambda t, a, p, n: t.nn.functional.triplet_margin_with_distance_loss(
-            a, p, n, distance_function=lambda x, y: (x - y).abs().max(1).values, swap=True
-        ),
-        (3, 4),
-        (3, 4),
-        (3, 4),
-        second=False,
-    ),
-    "triplet_margin_with_distance_loss-usual": with_gradients(
-        lambda t, a, p, n: t.nn.functional.triplet_margin_with_distance_loss(a, p, n),
-        (3, 4),
-        (3, 4),
-        (3, 4),
-    ),
     "cosine_embedding_loss": with_gradients(
         lambda t, x, y: t.nn.functional.cosine_embedding_loss(
             x, y, t.tensor([1, -1, 1]), margin=0.2
@@ -233,33 +207,6 @@ LOSSES: dict[str, Program] = {
     ),
     "cosine_embedding_loss-dims": lambda t: t.nn.functional.cosine_embedding_loss(
         data(t, 4), data(t, 4), t.tensor([1])
-    ),
-    "multi_margin_loss": classes("multi_margin_loss", (5, 4), 4, 5, second=False),
-    "multi_margin_loss-2": classes(
-        "multi_margin_loss", (5, 4), 4, 5, p=2, margin=0.5, second=False
-    ),
-    "multi_margin_loss-weight": classes(
-        "multi_margin_loss",
-        (5, 4),
-        4,
-        5,
-        weight=lambda t: data(t, 4, low=0.1, grad=False),
-        reduction="none",
-        second=False,
-    ),
-    "multi_margin_loss-1d": lambda t: t.nn.functional.multi_margin_loss(data(t, 4), t.tensor(2)),
-    "multi_margin_loss-p": lambda t: t.nn.functional.multi_margin_loss(
-        data(t, 1, 4), t.tensor([2]), p=3
-    ),
-    "multilabel_margin_loss": with_gradients(
-        lambda t, x: t.nn.functional.multilabel_margin_loss(
-            x, t.tensor([[3, 0, -1, 1], [1, -1, 2, 2], [-1, 0, 0, 0]]), reduction="none"
-        ),
-        (3, 4),
-        second=False,
-    ),
-    "multilabel_margin_loss-1d": lambda t: t.nn.functional.multilabel_margin_loss(
-        data(t, 4), t.tensor([3, 0, -1, 1])
     ),
     "multilabel_soft_margin_loss": with_gradients(
         lambda t, x: t.nn.functional.multilabel_soft_margin_loss(

@@ -64,9 +64,6 @@ NORMS: dict[str, Program] = {
     "batch_norm-wrong": lambda t: t.nn.functional.batch_norm(
         data(t, 4, 3), t.zeros(2, dtype=t.float64), t.ones(2, dtype=t.float64)
     ),
-    "torch.batch_norm": lambda t: t.batch_norm(
-        data(t, 4, 3), None, None, None, None, True, 0.1, 1e-5, False
-    ),
     "local_response_norm": with_gradients(
         lambda t, x: t.nn.functional.local_response_norm(x, 3, alpha=0.1), (2, 5, 3)
     ),

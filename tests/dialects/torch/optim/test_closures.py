@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import importlib
 import pickle
 from typing import Any
 
@@ -126,25 +125,6 @@ def hooks_that_return_nonsense(torch: Any) -> Any:
     opt = torch.optim.SGD([p, q], lr=0.1)
     opt.register_step_pre_hook(lambda o, args, kwargs: 3)
     opt.step()
-
-
-@program
-def hooks_of_all_optimisers(torch: Any) -> Any:
-    everywhere = importlib.import_module(f"{torch.__name__}.optim.optimizer")
-    seen: list[str] = []
-    first = everywhere.register_optimizer_step_pre_hook(lambda *a: seen.append("all before"))
-    last = everywhere.register_optimizer_step_post_hook(lambda *a: seen.append("all after"))
-    try:
-        p, q = model(torch)
-        opt = torch.optim.Adam([p, q])
-        opt.register_step_pre_hook(lambda *a: seen.append("before"))
-        opt.register_step_post_hook(lambda *a: seen.append("after"))
-        opt.step()
-    finally:
-        first.remove()
-        last.remove()
-    opt.step()
-    return seen
 
 
 @program

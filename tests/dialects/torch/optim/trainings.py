@@ -127,13 +127,6 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"lr": 0.05, "weight_decay": 0.1, "t0": 1},
         {"lr": 0.001, "maximize": True},
     ],
-    "Adafactor": [
-        {},
-        {"lr": 0.1},
-        {"lr": 0.1, "weight_decay": 0.1, "d": 2.0},
-        {"lr": 0.1, "eps": (1e-3, 1e-2), "beta2_decay": -0.5},
-        {"lr": 0.1, "maximize": True},
-    ],
 }
 KINDS = list(OPTIONS)
 

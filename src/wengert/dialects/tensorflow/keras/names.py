@@ -1,7 +1,7 @@
 """What Keras looks for in TensorFlow beyond the dialect's own names.
 
 There is one process and one device, so a distribution strategy runs what it is given. Classes that
-nothing is an instance of here, such as sparse tensors, are there to be asked about.
+nothing is an instance of here, such as CSR matrices, are there to be asked about.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 from wengert.dialects.tensorflow import tracking
 from wengert.dialects.tensorflow.kinds import Input, Ints, Like
-from wengert.dialects.tensorflow.settings import SPARSE
+from wengert.dialects.tensorflow.settings import RAGGED, SPARSE
 from wengert.dialects.tensorflow.structures import TypeSpec
 from wengert.dialects.tensorflow.table import NAMES, guarded, plain, put
 from wengert.dialects.tensorflow.tensors import Kind, Tensor, is_tensor
@@ -22,19 +22,28 @@ from wengert.engine.tensor import Tensor as Native
 _ALONE = "there is one process and one device"
 
 
-def _never(name: str, why: str, module: str = "", base: type = object) -> type:
+class _Refused(type):
+    """The class of classes that nothing is an instance of; what is asked of one is an error."""
+
+    def __getattr__(cls, name: str) -> Any:
+        raise AttributeError(f"{cls.__name__}.{name}: {cls.__doc__}")
+
+
+def _never(name: str, why: str, base: type = object) -> type:
     """Return a class that nothing is an instance of: to make one is an error that says why."""
+    told = f"tf.{name} is not offered by wengert.tensorflow: {why}"
 
     def refuse(self: Any, *args: Any, **kwargs: Any) -> None:
-        raise NotImplementedError(f"tf.{name} is not offered by wengert.tensorflow: {why}")
+        raise NotImplementedError(told)
 
-    given = {"__init__": refuse, "__module__": module or __name__, "__doc__": f"Refused: {why}."}
-    return type(name.rpartition(".")[2], (base,), given)
+    given = {"__init__": refuse, "__module__": __name__, "__doc__": told}
+    return _Refused(name.rpartition(".")[2], (base,), given)
 
 
 put(("TypeSpec",), TypeSpec)
 _CSR = "python.ops.linalg.sparse.sparse_csr_matrix_ops.CSRSparseMatrix"
 put((_CSR,), _never(_CSR, SPARSE))
+put(("RaggedTensorSpec",), _never("RaggedTensorSpec", RAGGED, base=TypeSpec), RAGGED)
 put(("experimental.dtensor.Layout",), _never("experimental.dtensor.Layout", _ALONE))
 
 
@@ -118,13 +127,6 @@ class MirroredStrategy(Strategy):
             raise ValueError(f"devices is {devices!r}; expected one: {_ALONE}")
 
 
-class OneDeviceStrategy(Strategy):
-    """The way to run something on one device."""
-
-    def __init__(self, device: Any) -> None:
-        self.device = device
-
-
 class ReplicaContext:
     """Where a function runs that a strategy runs: on the one replica."""
 
@@ -148,9 +150,8 @@ _CONTEXT = ReplicaContext(_STRATEGY)
 put(("distribute.ReduceOp",), ReduceOp)
 put(("distribute.Strategy",), Strategy, _ALONE)
 put(("distribute.MirroredStrategy",), MirroredStrategy, _ALONE)
-put(("distribute.OneDeviceStrategy",), OneDeviceStrategy, _ALONE)
-put(("distribute.InputContext",), InputContext, _ALONE)
 put(("distribute.ReplicaContext",), ReplicaContext, _ALONE)
+put(("distribute.InputContext",), InputContext, _ALONE)
 put(("distribute.get_strategy",), lambda: _STRATEGY, _ALONE)
 put(("distribute.get_replica_context",), lambda: _CONTEXT, _ALONE)
 put(("distribute.has_strategy", "distribute.in_cross_replica_context"), lambda: False, _ALONE)

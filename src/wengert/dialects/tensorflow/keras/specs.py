@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.dialects.tensorflow.sparse import SparseTensor, from_dense
+from wengert.dialects.tensorflow.settings import RAGGED, SPARSE
 from wengert.dialects.tensorflow.tensors import is_like_tensor, made
 
 #: What the first axis is in the two calls, usually a batch, and other axes: enough for windows.
@@ -40,19 +40,20 @@ def compute_output_spec(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> An
 
 def _zeros(x: Any, first: int, other: int) -> Any:
     """Return a tensor of a symbolic one's dtype, with lengths for those that are not known."""
+    if x.sparse or x.ragged:
+        raise NotImplementedError(f"{x}: {SPARSE if x.sparse else RAGGED}")
     shape = [first if n is None else n for n in x.shape[:1]]
     shape += [other if n is None else n for n in x.shape[1:]]
     if x.dtype == "string":
         return made(np.full(shape, b"", object))
-    found = made(np.broadcast_to(np.zeros((), x.dtype), shape))
-    return from_dense(found) if x.sparse else found
+    return made(np.broadcast_to(np.zeros((), x.dtype), shape))
 
 
 def _symbolic(kind: Any, one: Any, other: Any) -> Any:
     """Return what two results of a function have in common, if they are tensors."""
     if is_like_tensor(one):
         lengths = list(_lengths(one.shape, other.shape))
-        return kind(lengths, one.dtype.name, sparse=isinstance(one, SparseTensor))
+        return kind(lengths, one.dtype.name)
     if type(one) is int and one != other:
         return kind((), "int32")
     return one

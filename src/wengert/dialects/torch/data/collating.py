@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, MutableMapping, MutableSequence, Sequence
+from collections.abc import Mapping, MutableMapping, MutableSequence, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,24 +18,6 @@ from wengert.dialects.torch.tensors import Tensor
 _NO_NUMBERS = "SUOVa"
 
 
-def _of_arrays(batch: Sequence[Any], *, collate_fn_map: Any = None) -> Any:
-    if batch[0].dtype.kind in _NO_NUMBERS:
-        raise TypeError(_refusal(batch[0].dtype))
-    return collate([as_tensor(array) for array in batch], collate_fn_map=collate_fn_map)
-
-
-#: What is done with samples of a class, by class or tuple of classes.
-default_collate_fn_map: dict[Any, Callable[..., Any]] = {
-    Tensor: lambda batch, *, collate_fn_map=None: stack(batch, 0),
-    np.ndarray: _of_arrays,
-    (np.bool_, np.number, np.object_): lambda batch, *, collate_fn_map=None: as_tensor(batch),
-    float: lambda batch, *, collate_fn_map=None: tensor(batch, dtype=float64),
-    int: lambda batch, *, collate_fn_map=None: tensor(batch),
-    str: lambda batch, *, collate_fn_map=None: batch,
-    bytes: lambda batch, *, collate_fn_map=None: batch,
-}
-
-
 def _refusal(kind: Any) -> str:
     return (
         f"samples are of {kind}, which batches are not made of; give tensors, NumPy's arrays, "
@@ -43,20 +25,25 @@ def _refusal(kind: Any) -> str:
     )
 
 
-def collate(batch: Any, *, collate_fn_map: Mapping[Any, Callable[..., Any]] | None = None) -> Any:
-    """Return a batch of samples, by a table of what is done with which class."""
-    first, table = batch[0], collate_fn_map or {}
-    found = table.get(type(first)) or next(
-        (join for kinds, join in table.items() if isinstance(first, kinds)), None
-    )
-    if found is not None:
-        return found(batch, collate_fn_map=collate_fn_map)
-
-    def join(parts: Any) -> Any:
-        return collate(parts, collate_fn_map=collate_fn_map)
-
+def default_collate(batch: Any) -> Any:
+    """Return samples as a batch: tensors with an axis more, in the nests of one sample."""
+    first = batch[0]
+    if isinstance(first, Tensor):
+        return stack(batch, 0)
+    if isinstance(first, np.ndarray):
+        if first.dtype.kind in _NO_NUMBERS:
+            raise TypeError(_refusal(first.dtype))
+        return stack([as_tensor(array) for array in batch], 0)
+    if isinstance(first, (np.bool_, np.number)):
+        return as_tensor(batch)
+    if isinstance(first, (float, int)):
+        return tensor(batch, dtype=float64 if isinstance(first, float) else None)
+    if isinstance(first, (str, bytes)):
+        return batch
     if isinstance(first, Mapping):
-        return _like(first, {key: join([sample[key] for sample in batch]) for key in first})
+        return _like(
+            first, {key: default_collate([sample[key] for sample in batch]) for key in first}
+        )
     if not isinstance(first, Sequence):
         raise TypeError(_refusal(type(first)))
     if not hasattr(first, "_fields") and any(len(sample) != len(first) for sample in batch):
@@ -64,7 +51,7 @@ def collate(batch: Any, *, collate_fn_map: Mapping[Any, Callable[..., Any]] | No
             f"samples are sequences of lengths {sorted({len(s) for s in batch})}; give one length "
             "to all, or write collate_fn="
         )
-    return _like(first, [join(parts) for parts in zip(*batch, strict=False)])
+    return _like(first, [default_collate(parts) for parts in zip(*batch, strict=False)])
 
 
 def _like(first: Any, made: Any) -> Any:
@@ -86,11 +73,6 @@ def _like(first: Any, made: Any) -> Any:
         return made
 
 
-def default_collate(batch: Any) -> Any:
-    """Return samples as a batch: tensors with an axis more, in the nests of one sample."""
-    return collate(batch, collate_fn_map=default_collate_fn_map)
-
-
 def default_convert(data: Any) -> Any:
     """Return a sample with NumPy's arrays and numbers as tensors, and all else as it is."""
     if isinstance(data, (np.ndarray, np.generic)) and not isinstance(data, (str, bytes)):
@@ -102,13 +84,7 @@ def default_convert(data: Any) -> Any:
     return data
 
 
-_OFFERED: dict[str, Any] = {
-    "collate": collate,
-    "default_collate": default_collate,
-    "default_convert": default_convert,
-    "default_collate_fn_map": default_collate_fn_map,
-}
-for _name, _value in _OFFERED.items():
-    put((f"utils.data._utils.collate.{_name}",), _value)
-for _name in ("default_collate", "default_convert"):
-    put((f"utils.data.{_name}", f"utils.data.dataloader.{_name}"), _OFFERED[_name])
+for _function in (default_collate, default_convert):
+    _name = _function.__name__
+    _places = ("utils.data", "utils.data.dataloader", "utils.data._utils.collate")
+    put(tuple(f"{place}.{_name}" for place in _places), _function)

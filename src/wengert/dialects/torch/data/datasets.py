@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Generic, TypeVar
 
 from wengert.dialects.kernel.functions import warn
@@ -32,9 +32,6 @@ class Dataset(Generic[T_co]):
 class IterableDataset(Dataset[T_co], Iterable[T_co]):
     """Samples that come one after the other: a class of yours with `__iter__`."""
 
-    def __add__(self, other: Dataset[Any]) -> Any:
-        return ChainDataset([self, other])
-
 
 class TensorDataset(Dataset[tuple[Tensor, ...]]):
     """The rows of tensors of one length, as tuples."""
@@ -50,43 +47,6 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
         return int(self.tensors[0].size(0))
 
 
-class StackDataset(Dataset[Any]):
-    """Samples of several datasets of one length, as tuples, or as dicts if they have names."""
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        if bool(args) == bool(kwargs):
-            raise ValueError("StackDataset takes datasets, all of them with names or none")
-        self.datasets: Any = args or kwargs
-        lengths = [len(d) for d in args or kwargs.values()]
-        _check_equal("StackDataset", lengths, ValueError)
-        self._length = lengths[0]
-
-    def __getitem__(self, index: Any) -> Any:
-        return self._joined([d[index] for d in self._parts()])
-
-    def __getitems__(self, indices: list[Any]) -> list[Any]:
-        """Return samples, which datasets that have this method give at once."""
-        columns = [samples_of(d, indices) for d in self._parts()]
-        for column in columns:
-            if len(column) != len(indices):
-                raise ValueError(
-                    f"StackDataset asked for {len(indices)} samples by __getitems__, and got "
-                    f"{len(column)}; return one for each index"
-                )
-        return [self._joined(row) for row in zip(*columns, strict=True)]
-
-    def _parts(self) -> Iterable[Any]:
-        return self.datasets.values() if isinstance(self.datasets, dict) else self.datasets
-
-    def _joined(self, row: Iterable[Any]) -> Any:
-        if isinstance(self.datasets, dict):
-            return dict(zip(self.datasets, row, strict=True))
-        return tuple(row)
-
-    def __len__(self) -> int:
-        return self._length
-
-
 class ConcatDataset(Dataset[T_co]):
     """The samples of one dataset, then those of the next."""
 
@@ -94,8 +54,8 @@ class ConcatDataset(Dataset[T_co]):
         self.datasets = list(datasets)
         if not self.datasets or any(isinstance(d, IterableDataset) for d in self.datasets):
             raise AssertionError(
-                "ConcatDataset takes one dataset or more whose samples have numbers; for an "
-                "IterableDataset write ChainDataset"
+                "ConcatDataset takes one dataset or more whose samples have numbers, not an "
+                "IterableDataset; write itertools.chain in an __iter__ of yours"
             )
         self.cumulative_sizes = list(itertools.accumulate(len(d) for d in self.datasets))
 
@@ -110,29 +70,6 @@ class ConcatDataset(Dataset[T_co]):
 
     def __len__(self) -> int:
         return self.cumulative_sizes[-1]
-
-
-class ChainDataset(IterableDataset[T_co]):
-    """The samples of one IterableDataset, then those of the next."""
-
-    def __init__(self, datasets: Iterable[Any]) -> None:
-        self.datasets = datasets
-
-    def _parts(self) -> Iterator[Any]:
-        for dataset in self.datasets:
-            if not isinstance(dataset, IterableDataset):
-                raise AssertionError(
-                    f"ChainDataset got a {type(dataset).__name__}; give IterableDatasets, or "
-                    "write ConcatDataset"
-                )
-            yield dataset
-
-    def __iter__(self) -> Iterator[T_co]:
-        for dataset in self._parts():
-            yield from dataset
-
-    def __len__(self) -> int:
-        return sum(len(dataset) for dataset in self._parts())
 
 
 class Subset(Dataset[T_co]):
@@ -215,7 +152,7 @@ def _of_fractions(count: int, fractions: Sequence[float]) -> list[int]:
 
 
 for _made in (
-    Dataset, IterableDataset, TensorDataset, StackDataset, ConcatDataset, ChainDataset, Subset,
+    Dataset, IterableDataset, TensorDataset, ConcatDataset, Subset,
     random_split,
 ):  # fmt: skip
     put((f"utils.data.{_made.__name__}", f"utils.data.dataset.{_made.__name__}"), _made)

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from multiprocessing.context import BaseContext
 from typing import Any, Generic, TypeVar
 
-from wengert.dialects.kernel.functions import warn
 from wengert.dialects.torch.data import workers
 from wengert.dialects.torch.data.collating import default_collate, default_convert
 from wengert.dialects.torch.data.datasets import IterableDataset
@@ -104,7 +103,6 @@ class DataLoader(Generic[T_co]):
         self.multiprocessing_context = _context(multiprocessing_context, num_workers)
         self.persistent_workers = persistent_workers
         self._iterator: _Loaded | None = None
-        self.said: int | None = None  # how many samples there are, as len() said
         self._ready = True
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -135,7 +133,7 @@ class DataLoader(Generic[T_co]):
     def __len__(self) -> int:
         if not isinstance(self.dataset, IterableDataset):
             return len(self.indices())
-        count = self.said = len(self.dataset)  # type: ignore[arg-type]
+        count = len(self.dataset)  # type: ignore[arg-type]
         if self.batch_size is None:
             return count
         return (count if self.drop_last else count + self.batch_size - 1) // self.batch_size
@@ -178,7 +176,7 @@ class _Batches:
     """The batches of one round, loaded in this process."""
 
     def __init__(self, loader: DataLoader[Any]) -> None:
-        self._loader, self._count, self._said = loader, 0, loader.said
+        self._loader = loader
         self._numbers = iter(loader.indices())
         self._seed = drawn_seed(loader.generator)  # drawn also where nobody needs it
         self._start()
@@ -196,11 +194,7 @@ class _Batches:
         return self
 
     def __next__(self) -> Any:
-        found = self._next()
-        self._count += 1
-        if self._said is not None and self._count == self._said + 1:
-            warn(f"a dataset said that it has {self._said} samples, and has more")
-        return found
+        return self._next()
 
     def __len__(self) -> int:
         return len(self._loader.indices())
@@ -235,7 +229,7 @@ class _Loaded(_Batches):
 
     def _ask_first(self) -> None:
         count = len(self._pipes)
-        self._numbers, self._count = iter(self._loader.indices()), 0
+        self._numbers = iter(self._loader.indices())
         self._asked: collections.deque[int] = collections.deque()
         self._active, self._turn = [True] * count, 0
         for _ in range((self._loader.prefetch_factor or 0) * count):

@@ -199,16 +199,9 @@ def _described(error: Exception) -> bytes:
         return _packed((ERROR, (RuntimeError, text)))
 
 
-class _Text(str):
-    """A text that KeyError shows as it is."""
-
-    def __repr__(self) -> str:
-        return self
-
-
 def rebuilt(kind: type[Exception], text: str, number: int) -> Exception:
     """Return the error that a worker met, of its class if that takes a text."""
-    words = _Text(f"worker {number} of the DataLoader met an error:\n{text}")
+    words = f"worker {number} of the DataLoader met an error:\n{text}"
     try:
         return kind(words)
     except Exception:

@@ -17,7 +17,7 @@ from wengert.dialects.torch.nn.arguments import F, Floats, activation, functiona
 from wengert.dialects.torch.operators import of_one, one
 from wengert.dialects.torch.random import exponential
 from wengert.dialects.torch.table import NAMES, guarded, offered, plain, put
-from wengert.dialects.torch.tensors import Native, Tensor, astype, ns, only_tensor, wrap_native
+from wengert.dialects.torch.tensors import Native, astype, ns, only_tensor, wrap_native
 from wengert.engine.record import apply
 from wengert.ops import special
 from wengert.ops.batching import constant, drawn
@@ -100,29 +100,6 @@ def prelu(input: arguments.Alike, weight: arguments.Alike) -> Native:
     return activations.prelu(conventions.read(x), conventions.read(w))
 
 
-@activation("rrelu", "rrelu", underscored=(F + "rrelu_", "rrelu_"))
-def rrelu(lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False) -> Any:
-    """Return x where it is positive, else x times a slope, which in training is drawn for each."""
-    if lower > upper:
-        raise RuntimeError(f"rrelu: lower={lower} exceeds upper={upper}; swap them")
-    if training:
-        return lambda input: _with_slopes(input, lower, upper)
-    return kinks.leaky_relu((lower + upper) / 2)
-
-
-def _slopes_drawn(input: Floats, lower: float, upper: float) -> Native:
-    if arguments.is_batched(input):
-        raise RuntimeError("rrelu: inside of vmap there is no training; write training=False")
-    below = input._raw <= 0
-    drawn = default_generator.uniform(int(below.sum()), np.dtype(np.float64))
-    slopes = np.ones(input.shape, input.dtype)
-    slopes[below] = drawn * (upper - lower) + lower
-    return input * wrap_native(slopes)
-
-
-_with_slopes = guarded(_slopes_drawn, "RreluWithNoiseBackward0")
-
-
 # -- curves ----------------------------------------------------------------------------------------
 
 
@@ -156,20 +133,7 @@ def gelu(input: Any, *, approximate: str = "none") -> Any:
     return memory.apart(kinks.gelu(approximate)(input))
 
 
-def _complex_silu(input: Input) -> Native:
-    return input * apply(conventions.sigmoid.op, (input,), {})
-
-
-_of_complex = guarded(_complex_silu, "SiluBackward0")
-
-
-def _silu(input: Any) -> Any:
-    if isinstance(input, Tensor) and input._raw.dtype.kind == "c":
-        return _of_complex(input)
-    return kinks.silu(input)
-
-
-activation("silu", doc="Return x * sigmoid(x).")(lambda: _silu)
+activation("silu", doc="Return x * sigmoid(x).")(lambda: kinks.silu)
 
 
 @plain(F + "softplus")

@@ -112,10 +112,4 @@ def vector_to_parameters(vec: Any, parameters: Iterable[Any]) -> None:
         begin += count
 
 
-@_offered("init")
-def skip_init(module_cls: Any, *args: Any, **kwargs: Any) -> Any:
-    """Return a module whose numbers are not set."""
-    return module_cls(*args, **kwargs).to_empty(device=kwargs.get("device", "cpu"))
-
-
 put(("nn.utils.stateless.functional_call",), func.functional_call)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,7 @@ from wengert.dialects.torch.tensors import ns
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
 from wengert.ops import contractions
-from wengert.ops.neural import attention, layers
-from wengert.ops.special import softmax
+from wengert.ops.neural import heads, layers
 
 Given = Native | None
 NAME = "multi_head_attention_forward"
@@ -31,7 +29,7 @@ def _check(right: bool, message: str) -> None:
 
 
 def _check_shapes(
-    q: Native, k: Native, v: Native, padding: Given, mask: Given, width: int, heads: int
+    q: Native, k: Native, v: Native, padding: Given, mask: Given, width: int, count: int
 ) -> None:
     axes = q.ndim
     _check(axes in (2, 3), f"query has {axes} axes; give 3: time, batch, features, or 2")
@@ -41,79 +39,28 @@ def _check_shapes(
         _check(padding.ndim == axes - 1, f"{given}; give {axes - 1}")
     _check(mask is None or mask.ndim in (2, 3), "attn_mask is no matrix; give (queries, keys)")
     _check(q.shape[-1] == width, f"the query has {q.shape[-1]} features; give {width}")
-    _check(width % heads == 0, f"{width} features are not divisible by {heads} heads")
+    _check(width % count == 0, f"{width} features are not divisible by {count} heads")
     _check(k.shape[:-1] == v.shape[:-1], "key and value have other lengths")
-
-
-def _numbers(mask: Native, like: Native) -> Native:
-    """Return a mask as numbers to add: -inf where booleans say that a key is not seen."""
-    if kind_of(mask) == "b":
-        zero, hidden = (wrap_native(np.array(n, like._raw.dtype)) for n in (0.0, -math.inf))
-        return ns.where(mask, hidden, zero)
-    return mask
-
-
-def _of_numbers(**masks: Given) -> dict[str, Native]:
-    return {name: m for name, m in masks.items() if m is not None and kind_of(m) == "f"}
-
-
-def _merged(mask: Given, padding: Given, like: Native) -> Given:
-    """Return one mask for both: booleans that say what is hidden, or numbers to add."""
-    given = [m for m in (mask, padding) if m is not None]
-    for m in given:
-        _check(kind_of(m) in "bf", f"a mask of {m.dtype}; give booleans or floating numbers")
-    if len(given) < 2:
-        return given[0] if given else None
-    if kind_of(given[0]) == kind_of(given[1]) == "b":
-        return ns.logical_or(*given)
-    if kind_of(given[0]) != kind_of(given[1]):
-        warn("key_padding_mask and attn_mask have other dtypes; give both booleans or numbers")
-    return _numbers(given[0], like) + _numbers(given[1], like)
-
-
-def _widened(x: Given, by: int) -> Given:
-    """Return a mask with further keys behind the others, which all may see."""
-    if x is None or not by:
-        return x
-    blank = wrap_native(np.zeros((*x.shape[:-1], by), x._raw.dtype))
-    return ns.concat([x, blank], axis=-1)
-
-
-def _projected(q: Native, k: Native, v: Native, weights: list[Given], bias: Given) -> list[Native]:
-    """Return queries, keys and values for all heads.
-
-    The weights are three, or one for all: for one tensor it is then one product.
-    """
-    if len(weights) == 1:
-        if q is k and k is v:
-            whole = layers.linear(q, ns.matrix_transpose(weights[0]), bias)
-            return _thirds(whole, -1)
-        weights = _thirds(weights[0], 0)
-    biases = [None] * 3 if bias is None else _thirds(bias, 0)
-    given = zip((q, k, v), weights, biases, strict=True)
-    return [layers.linear(x, ns.matrix_transpose(w), b) for x, w, b in given]
-
-
-def _thirds(x: Any, axis: int) -> list[Any]:
-    n = x.shape[axis] // 3
-    parts = [slice(k * n, (k + 1) * n) for k in range(3)]
-    return [x[p] if axis == 0 else x[..., p] for p in parts]
 
 
 def _mask_of(mask: Given, padding: Given, q: Native, keys: int, alone: bool) -> Given:
     """Return one mask that broadcasts to (batch, heads, queries, keys)."""
-    batch, heads, count, _ = q.shape
+    batch, several, count, _ = q.shape
     if mask is not None:
-        shape = (count, keys) if mask.ndim == 2 else (batch * heads, count, keys)
+        shape = (count, keys) if mask.ndim == 2 else (batch * several, count, keys)
         if mask.shape != shape:
             error: type[Exception] = AssertionError if alone and mask.ndim == 3 else RuntimeError
             raise error(f"attn_mask is {list(mask.shape)}; give {list(shape)}")
-        mask = mask if mask.ndim == 2 else ns.reshape(mask, (batch, heads, count, keys))
+        mask = mask if mask.ndim == 2 else ns.reshape(mask, (batch, several, count, keys))
     if padding is not None:
         given = f"key_padding_mask is {list(padding.shape)}"
         _check(padding.shape == (batch, keys), f"{given}; give {[batch, keys]}")
         padding = ns.reshape(padding, (batch, 1, 1, keys))
-    return _merged(mask, padding, q)
+    kinds = {kind_of(m) for m in (mask, padding) if m is not None}
+    _check(kinds <= {"b", "f"}, "a mask is of whole numbers; give booleans or floating numbers")
+    if len(kinds) == 2:
+        warn("key_padding_mask and attn_mask have other dtypes; give both booleans or numbers")
+    return heads.merged_masks(mask, padding, q)
 
 
 def multi_head_attention_forward(
@@ -134,7 +81,8 @@ def multi_head_attention_forward(
     check_one_dtype(
         NAME, query=q, key=k, value=v, in_proj_weight=in_proj_weight, in_proj_bias=in_proj_bias,
         q_proj_weight=q_proj_weight, out_proj_weight=out_proj_weight,
-        **_of_numbers(attn_mask=mask, key_padding_mask=padding),
+        attn_mask=None if mask is None or kind_of(mask) != "f" else mask,
+        key_padding_mask=None if padding is None or kind_of(padding) != "f" else padding,
     )  # fmt: skip
     if is_causal and mask is None:
         raise RuntimeError(
@@ -151,28 +99,25 @@ def multi_head_attention_forward(
         padding = None if padding is None else ns.expand_dims(padding, axis=0)
     separate = [q_proj_weight, k_proj_weight, v_proj_weight]
     weights = separate if use_separate_proj_weight else [in_proj_weight]
-    q, k, v = _projected(q, q if one else k, q if one else v, weights, in_proj_bias)
+    q, k, v = heads.projected(q, q if one else k, q if one else v, weights, in_proj_bias)
     batch, width = q.shape[items], q.shape[2]
     more = 0
     if bias_k is not None and bias_v is not None:
         more, shape = 1, (batch, 1, width) if batch_first else (1, batch, width)
         k = ns.concat([k, ns.broadcast_to(bias_k, shape)], axis=steps)
         v = ns.concat([v, ns.broadcast_to(bias_v, shape)], axis=steps)
-    split = (num_heads, width // num_heads)
-    q, k, v = (
-        ns.permute_dims(ns.reshape(x, (*x.shape[:2], *split)), (items, 2, steps, 3))
-        for x in (q, k, v)
-    )
+    q, k, v = (heads.split_heads(x, num_heads, items, steps) for x in (q, k, v))
     if static_k is not None:
         k = ns.reshape(static_k, (batch, num_heads, *static_k.shape[1:]))
     if static_v is not None:
         v = ns.reshape(static_v, (batch, num_heads, *static_v.shape[1:]))
     if add_zero_attn:
         more += 1
-        blank = wrap_native(np.zeros((batch, num_heads, 1, split[1]), k._raw.dtype))
+        blank = wrap_native(np.zeros((batch, num_heads, 1, k.shape[3]), k._raw.dtype))
         k, v = ns.concat([k, blank], axis=2), ns.concat([v, blank], axis=2)
-    both = _mask_of(_widened(mask, more), _widened(padding, more), q, k.shape[2], alone)
-    shares = _shares(q, k, both, causal, need_weights)
+    mask, padding = heads.widened(mask, more), heads.widened(padding, more)
+    both = _mask_of(mask, padding, q, k.shape[2], alone)
+    shares = heads.shares(q, k, both, bool(causal), need_weights)
     if training and dropout_p:
         shares = dropped(shares, dropout_p)
     # PyTorch has time first in memory, which dropout draws by
@@ -187,19 +132,6 @@ def multi_head_attention_forward(
         return y, None
     shown = ns.mean(shares, axis=1) if average_attn_weights else shares
     return y, ns.squeeze(shown, axis=0) if alone else shown
-
-
-def _shares(q: Native, k: Native, mask: Given, causal: bool, need_weights: bool) -> Native:
-    """Return the share of each key in what a query sees.
-
-    Where it sees none, all are NaN if the weights are asked for, else 0: so does PyTorch.
-    """
-    if need_weights:
-        scores = contractions.matmul(q * math.sqrt(1 / q.shape[3]), ns.matrix_transpose(k))
-        return softmax(scores if mask is None else scores + _numbers(mask, q), axis=-1)
-    if mask is not None and kind_of(mask) == "b":
-        mask = ns.logical_not(mask)
-    return attention.attention_weights(q, k, mask, bool(causal))
 
 
 attend = guarded(multi_head_attention_forward, "ViewBackward0")

@@ -118,24 +118,6 @@ class Sequential(_ModulesListed):
             input = module(input)
         return input
 
-    def __add__(self, other: Sequential) -> Sequential:
-        _check_sequential(other)
-        return Sequential(*self, *other)
-
-    def __iadd__(self, other: Any) -> Any:  # type: ignore[misc]
-        _check_sequential(other)
-        return self.extend(other)
-
-    def __mul__(self, other: int) -> Sequential:
-        _check_times(other)
-        return Sequential(*list(self) * other)
-
-    __rmul__ = __mul__
-
-    def __imul__(self, other: int) -> Sequential:
-        _check_times(other)
-        return self.extend(list(self) * (other - 1))
-
     def insert(self, index: int, module: Module) -> Sequential:
         """Put a module before another, and return the container."""
         if not isinstance(module, Module):
@@ -144,18 +126,6 @@ class Sequential(_ModulesListed):
             raise IndexError(f"insert: there is no position {index} among {len(self)} modules")
         self._insert(index, module)
         return self
-
-
-def _check_sequential(other: Any) -> None:
-    if not isinstance(other, Sequential):
-        raise ValueError(f"a Sequential was added to a {type(other)}; give another Sequential")
-
-
-def _check_times(times: Any) -> None:
-    if not isinstance(times, int):
-        raise TypeError(f"Sequential * {type(times).__name__}: give a whole number")
-    if times <= 0:
-        raise ValueError(f"a Sequential was multiplied by {times}; give 1 or more")
 
 
 class ModuleList(_ModulesListed):
@@ -279,20 +249,7 @@ class _Named(_Container):
     def _pairs(self, values: Any) -> Iterator[tuple[str, Any]]:
         """Return names and values of a mapping, or of a sequence of pairs."""
         self._check_iterable(values, "update", " of pairs (name, value)")
-        if isinstance(values, (Mapping, _Named)):
-            yield from values.items()
-            return
-        for position, pair in enumerate(values):
-            if not isinstance(pair, Iterable):
-                raise TypeError(
-                    f"element {position} is a {type(pair).__name__}; give pairs (name, value)"
-                )
-            both = tuple(pair)
-            if len(both) != 2:
-                raise ValueError(
-                    f"element {position} has length {len(both)}; give pairs (name, value)"
-                )
-            yield both
+        return iter(values.items() if isinstance(values, (Mapping, _Named)) else values)
 
 
 class ModuleDict(_Named):
@@ -342,33 +299,9 @@ class ParameterDict(_Named):
         del self._keys[key]
         delattr(self, key)
 
-    def __reversed__(self) -> Iterator[str]:
-        return reversed(self._keys)
-
-    def copy(self) -> ParameterDict:
-        """Return another container with the same parameters."""
-        return ParameterDict(OrderedDict(self.items()))
-
-    def setdefault(self, key: str, default: Any = None) -> Any:
-        """Return the value of a name, having put in a default if it has none."""
-        if key not in self:
-            self[key] = default
-        return self[key]
-
-    def popitem(self) -> tuple[str, Any]:
-        """Remove what was put in last, and return its name and value."""
-        if not self._keys:
-            raise KeyError("popitem(): the ParameterDict is empty")
-        key = next(reversed(self._keys))
-        return key, self.pop(key)
-
     def get(self, key: str, default: Any = None) -> Any:
         """Return the value of a name, or a default."""
         return self[key] if key in self else default  # noqa: SIM401
-
-    def fromkeys(self, keys: Iterable[str], default: Any = None) -> ParameterDict:
-        """Return a container with one value by many names."""
-        return ParameterDict([(key, default) for key in keys])
 
     def _pairs(self, values: Any) -> Iterator[tuple[str, Any]]:
         found = super()._pairs(values)
@@ -382,20 +315,6 @@ class ParameterDict(_Named):
     def __call__(self, input: Any) -> Any:
         """Raise: it is only a dict."""
         raise RuntimeError("a ParameterDict is not called; take its parameters by name")
-
-    def __or__(self, other: Any) -> ParameterDict:
-        both = self.copy()
-        both.update(other)
-        return both
-
-    def __ror__(self, other: Any) -> ParameterDict:
-        both = ParameterDict(other)
-        both.update(self)
-        return both
-
-    def __ior__(self: D, other: Any) -> D:
-        self.update(other)
-        return self
 
 
 for _class in (Sequential, ModuleList, ModuleDict, ParameterList, ParameterDict):

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects.torch.axes import kind_of, unable
-from wengert.dialects.torch.kinds import Input, Int
+from wengert.dialects.torch.kinds import Int
 from wengert.dialects.torch.nn import arguments
 from wengert.dialects.torch.nn.arguments import Alike, Ints, functional, lengths, misfit, ranked
-from wengert.dialects.torch.tensors import Native, astype, ns
+from wengert.dialects.torch.tensors import Native, astype
 from wengert.ops.neural import convolutions, unfolding
 
 _DOUBLE = np.dtype(np.float64)
@@ -89,15 +89,6 @@ def _conv_transpose(spatial: int) -> Any:
         )
 
     return conv_transpose
-
-
-@functional("conv_tbc", label="ConvTbcBackward0")
-def conv_tbc(input: Input, weight: Input, bias: Input, pad: int = 0) -> Native:
-    """Return the convolution of (length, batch, in) with (window, in, out)."""
-    if input.ndim != 3 or weight.ndim != 3:
-        raise RuntimeError(f"conv_tbc: got {input.ndim} and {weight.ndim} axes; give 3 of each")
-    x, w = ns.permute_dims(input, (1, 2, 0)), ns.permute_dims(weight, (2, 1, 0))
-    return ns.permute_dims(convolutions.conv1d(x, w, bias, padding=pad), (2, 0, 1))
 
 
 # -- columns ---------------------------------------------------------------------------------------

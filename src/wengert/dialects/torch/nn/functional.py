@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Annotated, Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from wengert.dialects.torch.memory import overwrite
 from wengert.dialects.torch.modes import no_grad
 from wengert.dialects.torch.nn.arguments import Alike, F, functional, is_batched, misfit, wrong
 from wengert.dialects.torch.random import happens
-from wengert.dialects.torch.table import guarded, in_place, offered, plain, put
+from wengert.dialects.torch.table import guarded, in_place, plain, put
 from wengert.dialects.torch.tensors import (
     Native,
     Tensor,
@@ -30,6 +29,7 @@ from wengert.dialects.torch.tensors import (
 from wengert.ops import contractions, shapes
 from wengert.ops.batching import drawn
 from wengert.ops.neural import attention, layers
+from wengert.ops.neural.bags import bagged
 
 # -- affine maps -----------------------------------------------------------------------------------
 
@@ -157,15 +157,6 @@ def embedding(
 _TABLE = Argument("embedding", "weight")
 
 
-@offered("embedding", method=False)
-def _embedding(
-    weight: Input, indices: Indices, padding_idx: int = -1, scale_grad_by_freq: bool = False,
-    sparse: bool = False,
-) -> Native:  # fmt: skip
-    """Return the rows of a matrix at indices, in the order of torch.embedding."""
-    return _rows(weight, indices, padding_idx, scale_grad_by_freq)
-
-
 @functional()
 def embedding_bag(
     input: Indices, weight: Any, offsets: Indices | None = None, max_norm: float | None = None,
@@ -197,7 +188,8 @@ def embedding_bag(
         kept = where != padding_idx % w.shape[0]
         where, bags = where[kept], bags[kept]
         shares = None if shares is None else shares[np.flatnonzero(kept)]
-    return _bagged(_rows(w, where, -1, scale_grad_by_freq), shares, bags, count, mode)
+    rows = _rows(w, where, -1, scale_grad_by_freq)
+    return bagged(rows if shares is None else rows * shares, bags, count, mode)
 
 
 def _starts(where: Any, offsets: Any, include_last_offset: bool) -> list[int]:
@@ -213,33 +205,6 @@ def _starts(where: Any, offsets: Any, include_last_offset: bool) -> list[int]:
         raise misfit("embedding_bag", f"0 to {len(where)}", offsets=offsets.tolist())
     found: list[int] = offsets.tolist()
     return found[:-1] if include_last_offset else found
-
-
-def _largest_of_bags(rows: Native, bags: np.ndarray, count: int) -> Native:
-    """Return the largest row of each bag by its elements; the first of equal ones has the share."""
-    some = np.bincount(bags, minlength=count) > 0
-    largest = ns.segment_max(rows, bags, num_segments=count)
-    raw, last = rows._raw, len(bags)
-    if type(raw) is np.ndarray:
-        first = np.full((count, raw.shape[1]), last)
-        there = raw == largest._raw[bags]
-        np.minimum.at(first, bags, np.where(there, np.arange(last)[:, None], last))
-        if (first[some] < last).all():  # and nothing is NaN
-            first[~some] = 0
-            largest = ns.take_along_axis(rows, wrap_native(first), axis=0) if last else largest
-    return ns.where(wrap_native(some[:, None]), largest, 0.0)
-
-
-def _bagged(rows: Native, shares: Any, bags: np.ndarray, count: int, mode: str) -> Native:
-    if shares is not None:
-        rows = rows * shares
-    if mode == "max":
-        return _largest_of_bags(rows, bags, count)
-    sums = ns.segment_sum(rows, bags, num_segments=count)
-    if mode == "sum":
-        return sums
-    sizes = np.maximum(np.bincount(bags, minlength=count), 1)
-    return sums / wrap_native(sizes[:, None].astype(sums._raw.dtype))
 
 
 @functional(label="")
@@ -318,7 +283,7 @@ def _kept(
 
 
 def _dropout(name: str, default: bool, by_channel: bool = False, alpha: bool = False) -> Any:
-    """Offer a kind of dropout in torch and in torch.nn.functional, also in place."""
+    """Offer a kind of dropout, which may be in place."""
     label = "AddBackward0" if alpha else "MulBackward0"
 
     def body(input: Input, p: float) -> Native:
@@ -336,28 +301,23 @@ def _dropout(name: str, default: bool, by_channel: bool = False, alpha: bool = F
             return input
         return changed(input, chance) if inplace else compute(input, chance)
 
-    for suffix, inplace in (("", False), ("_", True)):
-        put((name + suffix,), _in_torch(drop, name + suffix, inplace))
+    if not by_channel:
+        put((F + name,), drop)
     return drop
 
 
-def _in_torch(drop: Callable[..., Any], name: str, inplace: bool) -> Callable[..., Any]:
-    """Return a kind of dropout as torch itself has it."""
-
-    @named(name, drop.__doc__)
-    def call(input: Any, p: float, train: bool) -> Any:
-        try:
-            return drop(input, p, train, inplace)
-        except ValueError as error:
-            raise RuntimeError(str(error)) from None
-
-    return call
-
-
-put((F + "dropout",), _dropout("dropout", True))
-put((F + "alpha_dropout",), _dropout("alpha_dropout", False, alpha=True))
-put((F + "feature_alpha_dropout",), _dropout("feature_alpha_dropout", False, True, True))
+_dropout("alpha_dropout", False, alpha=True)
 _channels = _dropout("feature_dropout", True, by_channel=True)
+_elements = _dropout("dropout", True)
+
+
+@plain("dropout")
+def dropout(input: Any, p: float, train: bool) -> Any:
+    """Return x with some elements dropped by chance, in the order of torch.dropout."""
+    try:
+        return _elements(input, p, train)
+    except ValueError as error:
+        raise RuntimeError(str(error)) from None
 
 
 def _dropout_of_channels(axes: int, ndims: tuple[int, ...]) -> None:

@@ -10,7 +10,6 @@ import numpy as np
 
 from wengert.dialects.kernel.functions import named, warn
 from wengert.dialects.torch.modes import no_grad
-from wengert.dialects.torch.random import randperm
 from wengert.dialects.torch.table import plain, put
 from wengert.dialects.torch.tensors import Tensor, made
 
@@ -110,23 +109,6 @@ def _written(tensor: Any, values: np.ndarray) -> Any:
 def _check_matrix(tensor: Any) -> None:
     if tensor.ndim != 2:
         raise ValueError(f"got a tensor of {tensor.ndim} axes; give a matrix")
-
-
-@_offered
-def dirac_(tensor: Any, groups: int = 1) -> Any:
-    """Make the kernel of a convolution one that leaves as many channels as it can as they are."""
-    shape = tuple(tensor.shape)
-    if len(shape) not in (3, 4, 5):
-        raise ValueError(f"dirac_: got {len(shape)} axes; give 3, 4 or 5, as of a convolution")
-    if shape[0] % groups:
-        raise ValueError(f"axis 0 has {shape[0]} elements, which {groups} groups do not divide")
-    each = shape[0] // groups
-    values = np.zeros(shape)
-    centre = tuple(n // 2 for n in shape[2:])
-    for group in range(groups):
-        for channel in range(min(each, shape[1])):
-            values[(group * each + channel, channel, *centre)] = 1
-    return _written(tensor, values)
 
 
 @plain("nn.init._calculate_fan_in_and_fan_out")
@@ -229,19 +211,6 @@ def orthogonal_(tensor: Any, gain: float = 1, generator: Any = None) -> Any:
     return _written(tensor, gain * (q.T if wide else q).reshape(tensor.shape))
 
 
-@_offered
-def sparse_(tensor: Any, sparsity: float, std: float = 0.01, generator: Any = None) -> Any:
-    """Fill a matrix with normal numbers, and a part of each column with zeros."""
-    _check_matrix(tensor)
-    rows, columns = tensor.shape
-    count = math.ceil(sparsity * rows)
-    tensor.normal_(0, std, generator=generator)
-    values = tensor._raw.copy()
-    for column in range(columns):
-        values[randperm(rows)._raw[:count], column] = 0
-    return _written(tensor, values)
-
-
 def _deprecated(function: Callable[..., Any]) -> None:
     """Offer a function by its old name, without the underscore."""
     new = function.__name__
@@ -255,8 +224,8 @@ def _deprecated(function: Callable[..., Any]) -> None:
 
 
 for _function in (
-    uniform_, normal_, constant_, eye_, dirac_, xavier_uniform_, xavier_normal_, kaiming_uniform_,
-    kaiming_normal_, orthogonal_, sparse_,
+    uniform_, normal_, constant_, eye_, xavier_uniform_, xavier_normal_, kaiming_uniform_,
+    kaiming_normal_, orthogonal_,
 ):  # fmt: skip
     _deprecated(_function)
 __all__ = ["Tensor", "fans_of", "kaiming_uniform_", "normal_", "ones_", "uniform_", "zeros_"]

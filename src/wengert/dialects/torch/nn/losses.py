@@ -25,13 +25,13 @@ from wengert.dialects.torch.nn.arguments import (
     wrong,
 )
 from wengert.dialects.torch.norms import vector_norm
-from wengert.dialects.torch.table import NAMES, offered_as, plain, put
+from wengert.dialects.torch.table import offered_as, put
 from wengert.dialects.torch.tensors import Native, astype, ns, promoted, values_of, wrap_native
 from wengert.engine.record import apply
 from wengert.ops import elementwise, special
 from wengert.ops.batching import constant
 from wengert.ops.families.narrow import in_single
-from wengert.ops.neural import losses, steps
+from wengert.ops.neural import losses
 
 # -- how losses are reduced ------------------------------------------------------------------------
 
@@ -69,6 +69,8 @@ def _reduced(each: Native, reduction: str, label: str = "") -> Native:
     example, and the result has its name for the reduction.
     """
     if reduction == "mean":
+        if each._raw.dtype.kind in "biu":
+            raise RuntimeError(f"losses of {each.dtype} have no mean; write x.float()")
         each = _mean(each)
     elif reduction == "sum":
         each = ns.sum(each)
@@ -104,6 +106,8 @@ def loss(after: str = "", each: str = "") -> Callable[[Callable[..., Native]], C
 
         @named(function.__name__, function.__doc__)
         def body(*args: Any) -> Native:
+            if behind == len(args) - 3:
+                return _reduced(function(*args[:-3]), args[-1], each)
             return _reduced(function(*args[:behind], *args[behind + 3 :]), args[behind + 2], each)
 
         takes[behind:behind] = _FLAGS
@@ -117,11 +121,6 @@ def loss(after: str = "", each: str = "") -> Callable[[Callable[..., Native]], C
 def _positive_part(x: Native) -> Native:
     """Return x where it is above 0; at 0 its derivative is 1, as that of clamp_min."""
     return apply(conventions.clamp_min.op, (x, wrap_native(np.zeros((), x.dtype))), {})
-
-
-def _ramp(x: Native) -> Native:
-    """Return x where it is above 0; at 0 its derivative is 0."""
-    return steps.relu(x)
 
 
 def _size(x: Native) -> Native:
@@ -155,39 +154,16 @@ Pair = Annotated[Native, _pair("fc")]
 NumberPair = Annotated[Native, _pair("iufc")]
 
 
-def _weighted(each: Native, weight: Native | None, reduction: str) -> Native:
-    """Return losses reduced; with weights, the mean is theirs."""
-    if weight is None:
-        return _reduced(each, reduction)
-    if weight.shape != each.shape:
-        raise wrong(f"weights of shape {weight.shape} for losses of {each.shape}; give as many")
-    if reduction == "mean":
-        return ns.sum(each * weight) / ns.sum(weight)
-    return _reduced(each * weight, reduction)
-
-
-@functional()
-def mse_loss(
-    input: Pair, target: Pair, size_average: Reduction = None, reduce: Reduction = None,
-    reduction: Reduction = "mean", weight: Input | None = None,
-) -> Native:  # fmt: skip
+@loss()
+def mse_loss(input: Pair, target: Pair) -> Native:
     """Return the squares of the differences."""
-    each = elementwise.square(input - target)
-    return _reduced(each, reduction) if weight is None else _weighted(each, weight, reduction)
+    return elementwise.square(input - target)
 
 
-@functional(label="MeanBackward0")
-def l1_loss(
-    input: NumberPair, target: NumberPair, size_average: Reduction = None,
-    reduce: Reduction = None, reduction: Reduction = "mean", weight: Input | None = None,
-) -> Native:  # fmt: skip
+@loss(each="AbsBackward0")
+def l1_loss(input: NumberPair, target: NumberPair) -> Native:
     """Return the sizes of the differences."""
-    if reduction == "mean" and kind_of(input) not in "fc":
-        raise RuntimeError(f"losses of {input.dtype} have no mean; write x.float()")
-    each = _size(input - target)
-    if weight is None:
-        return _reduced(each, reduction, "AbsBackward0")
-    return _weighted(each, weight, reduction)
+    return _size(input - target)
 
 
 @loss(after="target")
@@ -203,14 +179,12 @@ def smooth_l1_loss(input: Pair, target: Pair, beta: float = 1.0) -> Native:
 
 @functional()
 def huber_loss(
-    input: Pair, target: Pair, reduction: Reduction = "mean", delta: float = 1.0,
-    weight: Input | None = None,
-) -> Native:  # fmt: skip
+    input: Pair, target: Pair, reduction: Reduction = "mean", delta: float = 1.0
+) -> Native:
     """Return half the squares of differences up to delta, and lines of slope delta beyond."""
     if delta <= 0:
         raise RuntimeError(f"huber_loss: delta is {delta}; give a positive number")
-    each = losses.huber_terms(input - target, delta=float(delta))
-    return _reduced(_weighted(each, weight, "none"), reduction)  # the mean is over all elements
+    return _reduced(losses.huber_terms(input - target, delta=float(delta)), reduction)
 
 
 # -- classes ---------------------------------------------------------------------------------------
@@ -281,72 +255,6 @@ def nll_loss(
         ignore_index=ignore_index,
         reduction=reduction,
     )
-
-
-@functional(label="NllLossBackward0")
-def linear_cross_entropy(
-    input: Any, linear_weight: Any, target: Any, *, linear_bias: Any = None, weight: Any = None,
-    reduction: str = "mean", ignore_index: int | None = None, label_smoothing: float = 0.0,
-    options: Any = None,
-) -> Any:  # fmt: skip
-    """Return the cross-entropy of an affine map's results."""
-    logits = NAMES[F + "linear"](input, linear_weight, linear_bias)
-    ignored = -100 if ignore_index is None else ignore_index
-    return cross_entropy(
-        logits, target, weight, None, ignored, None, reduction, label_smoothing=label_smoothing
-    )
-
-
-def _check_classes(labels: np.ndarray, least: int, count: int) -> None:
-    if labels.dtype != np.int64:
-        raise RuntimeError(f"the target has dtype {labels.dtype}; write target.long()")
-    if labels.size and (labels.min() < least or labels.max() >= count):
-        raise RuntimeError(f"the target names classes {labels}, and there are {count}")
-
-
-@loss()
-def multi_margin_loss(
-    input: Floats, target: Input, p: int = 1, margin: float = 1.0, weight: Constant | None = None
-) -> Native:
-    """Return how far other classes come within a margin of the target."""
-    if p not in (1, 2):
-        raise wrong("multi_margin_loss: unknown p; give 1 or 2")
-    rows = input if input.ndim == 2 else ns.reshape(input, (1, -1) if input.ndim else (1, 1))
-    labels = values_of(target._raw)
-    if input.ndim > 2 or labels.size != rows.shape[0] or labels.ndim > 1:
-        raise misfit("multi_margin_loss", "a class for each row", input=input, target=target)
-    labels = labels.reshape(-1)
-    _check_classes(labels, 0, rows.shape[1])
-    others = labels[:, None] != np.arange(rows.shape[1])
-    mine = ns.take_along_axis(rows, wrap_native(labels[:, None]), axis=1)
-    each = ns.keep(_ramp(rows - mine + float(margin)), wrap_native(others))
-    each = each * each if p == 2 else each
-    if weight is not None:
-        if weight.ndim != 1:
-            raise wrong("multi_margin_loss: the weight is no vector; give one")
-        each = each * wrap_native(np.asarray(weight._raw)[labels][:, None])
-    each = ns.sum(each, axis=1) / rows.shape[1]
-    return each if input.ndim == 2 else ns.reshape(each, ())
-
-
-@loss()
-def multilabel_margin_loss(input: Floats, target: Input) -> Native:
-    """Return how far other classes come within 1 of each target; targets end at the first -1."""
-    labels = values_of(target._raw)
-    if input.ndim > 2 or labels.shape != input.shape:
-        raise misfit("multilabel_margin_loss", "one shape", input=input, target=target)
-    count = input.shape[-1] if input.ndim else 1
-    rows, labels = ns.reshape(input, (-1, count)), labels.reshape(-1, count)
-    _check_classes(labels, -1, count)
-    meant = np.cumprod(labels >= 0, axis=1).astype(bool)
-    hit = np.zeros((*labels.shape[:1], count), bool)
-    row, column = np.nonzero(meant)
-    hit[row, labels[row, column]] = True
-    mine = ns.take_along_axis(rows, wrap_native(np.where(meant, labels, 0)), axis=1)
-    gaps = _ramp(1.0 - ns.expand_dims(mine, axis=2) + ns.expand_dims(rows, axis=1))
-    counted = wrap_native(meant[:, :, None] & ~hit[:, None, :])
-    each = ns.sum(ns.keep(gaps, counted), axis=(1, 2)) / count
-    return each if input.ndim == 2 else ns.reshape(each, ())
 
 
 @loss(each="DivBackward0")
@@ -540,24 +448,6 @@ def triplet_margin_loss(
     return _positive_part(margin + near - far)
 
 
-@plain(F + "triplet_margin_with_distance_loss")
-def triplet_margin_with_distance_loss(
-    anchor: Any, positive: Any, negative: Any, *,
-    distance_function: Callable[[Any, Any], Any] | None = None, margin: float = 1.0,
-    swap: bool = False, reduction: str = "mean",
-) -> Any:  # fmt: skip
-    """Return triplet_margin_loss with a distance of one's own."""
-    reduction = reduction_of(None, None, reduction)
-    _check_margin(margin)
-    _check_axes(anchor=anchor, positive=positive, negative=negative)
-    away = pairwise_distance if distance_function is None else distance_function
-    near, far = away(anchor, positive), away(anchor, negative)
-    if swap:
-        far = NAMES["minimum"](far, away(positive, negative))
-    each = NAMES["clamp_min"](margin + near - far, 0)
-    return each if reduction == "none" else NAMES[reduction](each)
-
-
 @functional("cosine_similarity", label="SumBackward1")
 def cosine_similarity(x1: Promoted, x2: Promoted, dim: int = 1, eps: float = 1e-8) -> Native:
     """Return the cosine of the angle between vectors along an axis; lengths are at least eps."""
@@ -585,27 +475,3 @@ def cosine_embedding_loss(input1: Input, input2: Input, target: Input, margin: f
     cosine = ns.sum(x1 * x2, axis=-1) / ns.sqrt(squares[0] * squares[1])
     together = ns.where(ns.equal(t, 1), 1 - cosine, 0.0)
     return together + ns.where(ns.equal(t, -1), _positive_part(cosine - margin), 0.0)
-
-
-# -- the same in torch itself, where a number says how losses are reduced --------------------------
-
-
-def _numbered(name: str, order: str) -> None:
-    """Offer a loss as torch.name, whose arguments have an order of their own."""
-    function, names = NAMES[F + name], order.split()
-
-    @plain(name)
-    @named(name, function.__doc__)
-    def call(*args: Any, **options: Any) -> Any:
-        given = dict(zip(names, args, strict=False)) | options
-        given["reduction"] = _REDUCTIONS[given.get("reduction", 0)]
-        return function(**given)
-
-
-_numbered("kl_div", "input target reduction")
-_numbered("hinge_embedding_loss", "input target margin reduction")
-_numbered("margin_ranking_loss", "input1 input2 target margin reduction")
-_numbered("cosine_embedding_loss", "input1 input2 target margin reduction")
-_numbered("poisson_nll_loss", "input target log_input full eps reduction")
-_numbered("triplet_margin_loss", "anchor positive negative margin p eps swap reduction")
-_numbered("binary_cross_entropy_with_logits", "input target weight pos_weight reduction")

@@ -72,7 +72,7 @@ class Module:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Return what `forward` computes, with the hooks around it."""
         if module_hooks.are_set(self):
-            return module_hooks.Call(self, args, kwargs).run()
+            return module_hooks.call(self, args, kwargs)
         return self.forward(*args, **kwargs)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -107,11 +107,8 @@ class Module:
             _check_none(value, name, "child module", "torch.nn.Module")
             self._modules[name] = None
         elif begun and (name in self._buffers or isinstance(value, Buffer)):
-            if isinstance(value, Buffer):
-                lasting = value.persistent
-            else:
-                lasting = name not in self._non_persistent_buffers_set
-            self.register_buffer(name, value, lasting)
+            lasting = name not in self._non_persistent_buffers_set
+            self.register_buffer(name, value, getattr(value, "persistent", lasting))
         else:
             object.__setattr__(self, name, value)
 
@@ -169,10 +166,6 @@ class Module:
         self._check_name(name, "module")
         self._modules[name] = module
 
-    def register_module(self, name: str, module: Module | None) -> None:
-        """Keep a part by a name."""
-        self.add_module(name, module)
-
     def _check_name(self, name: str, what: str) -> None:
         """Raise unless a name can be given to a parameter, a buffer or a part."""
         names = self.__dict__.get(f"_{what}s")
@@ -200,18 +193,6 @@ class Module:
         """Return the part at a path of names."""
         part: Module = self._at(target, Module)
         return part
-
-    def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
-        """Put a part at a path of names; with `strict` there must be one already."""
-        if not target:
-            raise ValueError("set_submodule: the path is empty; name a module")
-        if not isinstance(module, Module):
-            raise ValueError(f"set_submodule: got a {type(module)}; give a module")
-        path, _, name = target.rpartition(".")
-        above = self.get_submodule(path)
-        if strict or hasattr(above, name):
-            self.get_submodule(target)
-        setattr(above, name, module)
 
     def get_parameter(self, target: str) -> Any:
         """Return the parameter at a path of names."""
@@ -508,4 +489,4 @@ def _check_floating(dtype: Any) -> None:
 
 
 put(("nn.Module", "nn.modules.Module", "nn.modules.module.Module"), Module)
-__all__ = ["Buffer", "Module", "Parameter", "Tensor"]
+__all__ = ["Module", "Parameter", "Tensor"]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,31 +12,25 @@ from wengert.dialects.torch.autograd_function import Function
 from wengert.dialects.torch.gradients import Handle
 from wengert.dialects.torch.modes import is_grad_enabled
 from wengert.dialects.torch.signatures import registration
-from wengert.dialects.torch.table import put
 from wengert.dialects.torch.tensors import Tensor, made
 
 #: The dicts of hooks that a module has, by the numbers of their handles.
 DICTS = (
     "_backward_pre_hooks", "_backward_hooks", "_forward_hooks", "_forward_hooks_with_kwargs",
-    "_forward_hooks_always_called", "_forward_pre_hooks", "_forward_pre_hooks_with_kwargs",
+    "_forward_pre_hooks", "_forward_pre_hooks_with_kwargs",
 )  # fmt: skip
-#: The hooks that are called for every module.
-EVERY: Any = SimpleNamespace(_is_full_backward_hook=None, **{name: {} for name in DICTS})
 
 
 # -- registering -----------------------------------------------------------------------------------
 
 
 def register_forward_hook(
-    self: Any, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False,
-    always_call: bool = False,
-) -> Handle:  # fmt: skip
+    self: Any, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+) -> Handle:
     """Have a function called with the arguments and the result of each call."""
     handle = Handle.of(self._forward_hooks, hook, prepend)
     if with_kwargs:
         self._forward_hooks_with_kwargs[handle.id] = True
-    if always_call:
-        self._forward_hooks_always_called[handle.id] = True
     return handle
 
 
@@ -80,16 +72,6 @@ def _use_backward_hooks(module: Any, full: bool) -> None:
     module._is_full_backward_hook = full
 
 
-for _name, _function in (
-    ("forward_pre_hook", register_forward_pre_hook),
-    ("forward_hook", register_forward_hook),
-    ("full_backward_hook", register_full_backward_hook),
-    ("backward_hook", register_backward_hook),
-    ("full_backward_pre_hook", register_full_backward_pre_hook),
-):
-    put((f"nn.modules.module.register_module_{_name}",), functools.partial(_function, EVERY))
-
-
 # -- a call ----------------------------------------------------------------------------------------
 
 
@@ -100,96 +82,39 @@ def are_set(module: Any) -> bool:
         or module._forward_pre_hooks
         or module._backward_hooks
         or module._backward_pre_hooks
-        or EVERY._forward_hooks
-        or EVERY._forward_pre_hooks
-        or EVERY._backward_hooks
-        or EVERY._backward_pre_hooks
     )
 
 
-def _hooks(module: Any, kind: str) -> list[tuple[int, Callable[..., Any]]]:
-    """Return the hooks of every module and of this one, with their numbers."""
-    return [*getattr(EVERY, kind).items(), *getattr(module, kind).items()]
-
-
-def _backward_hooks(module: Any, full: bool) -> list[Callable[..., Any]]:
-    """Return the backward hooks that get the gradients of arguments, or of the last operation."""
-    owners = [o for o in (EVERY, module) if o._is_full_backward_hook is full]
-    return [hook for owner in owners for hook in owner._backward_hooks.values()]
-
-
-class Call:
-    """One call of a module with its hooks."""
-
-    def __init__(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        self.module, self.args, self.kwargs = module, args, kwargs
-        self.result: Any = None
-        self.done: set[int] = set()
-
-    def run(self) -> Any:
-        """Return what `forward` gives, as the hooks leave it."""
-        try:
-            return self._run()
-        except Exception:
-            self._after_error()
-            raise
-
-    def _run(self) -> Any:
-        module = self.module
-        self._before()
-        full = _backward_hooks(module, True)
-        pre = [hook for _, hook in _hooks(module, "_backward_pre_hooks")]
-        watch = _Watch(module, full, pre) if full or pre else None
-        if watch is not None:
-            self.args = watch.inputs(self.args)
-        self.result = module.forward(*self.args, **self.kwargs)
-        for number, hook in _hooks(module, "_forward_hooks"):
-            self.done.add(number)
-            self._after(number, hook)
-        if watch is not None:
-            self.result = watch.outputs(self.result)
-        last = _backward_hooks(module, False)
-        if last:
-            _hook_last_node(module, self.result, last)
-        return self.result
-
-    def _before(self) -> None:
-        module = self.module
-        for number, hook in _hooks(module, "_forward_pre_hooks"):
-            if number in module._forward_pre_hooks_with_kwargs:
-                answer = hook(module, self.args, self.kwargs)
-                if answer is None:
-                    continue
-                if not isinstance(answer, tuple) or len(answer) != 2:
-                    raise RuntimeError(
-                        f"a forward pre-hook with kwargs returned {answer!r:.200}; return None, "
-                        "or a pair of arguments and keyword arguments"
-                    )
-                self.args, self.kwargs = answer
-            else:
-                answer = hook(module, self.args)
-                if answer is not None:
-                    self.args = answer if isinstance(answer, tuple) else (answer,)
-
-    def _after(self, number: int, hook: Callable[..., Any]) -> None:
-        module = self.module
-        named = module._forward_hooks_with_kwargs, EVERY._forward_hooks_with_kwargs
-        if number in named[0] or number in named[1]:
-            answer = hook(module, self.args, self.kwargs, self.result)
-        else:
-            answer = hook(module, self.args, self.result)
-        if answer is not None:
-            self.result = answer
-
-    def _after_error(self) -> None:
-        """Call the hooks that are always called and were not yet."""
-        always = dict(_hooks(self.module, "_forward_hooks_always_called"))
-        for number, hook in _hooks(self.module, "_forward_hooks"):
-            if number in always and number not in self.done:
-                try:
-                    self._after(number, hook)
-                except Exception as error:
-                    warn(f"forward failed, and after it a hook with always_call=True: {error}")
+def call(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Return what a module's `forward` gives, as its hooks leave it."""
+    for number, hook in list(module._forward_pre_hooks.items()):
+        if number in module._forward_pre_hooks_with_kwargs:
+            answer = hook(module, args, kwargs)
+            if answer is None:
+                continue
+            if not isinstance(answer, tuple) or len(answer) != 2:
+                raise RuntimeError(
+                    f"a forward pre-hook with kwargs returned {answer!r:.200}; return None, or a "
+                    "pair of arguments and keyword arguments"
+                )
+            args, kwargs = answer
+        elif (answer := hook(module, args)) is not None:
+            args = answer if isinstance(answer, tuple) else (answer,)
+    hooks, pre = list(module._backward_hooks.values()), list(module._backward_pre_hooks.values())
+    full = hooks if module._is_full_backward_hook else []
+    watch = _Watch(module, full, pre) if full or pre else None
+    if watch is not None:
+        args = watch.inputs(args)
+    result = module.forward(*args, **kwargs)
+    for number, hook in list(module._forward_hooks.items()):
+        further = (kwargs,) if number in module._forward_hooks_with_kwargs else ()
+        answer = hook(module, args, *further, result)
+        result = result if answer is None else answer
+    if watch is not None:
+        result = watch.outputs(result)
+    if hooks and not full:
+        _hook_last_node(module, result, hooks)
+    return result
 
 
 # -- gradients -------------------------------------------------------------------------------------

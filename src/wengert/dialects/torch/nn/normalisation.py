@@ -15,7 +15,6 @@ from wengert.dialects.torch.memory import overwrite, write
 from wengert.dialects.torch.modes import no_grad
 from wengert.dialects.torch.nn.arguments import Floats, Ints, functional, is_batched, misfit, wrong
 from wengert.dialects.torch.norms import vector_norm
-from wengert.dialects.torch.table import offered
 from wengert.dialects.torch.tensors import Native, astype, convert, ns, static, wrap_native
 from wengert.engine.record import apply
 from wengert.ops.batching import constant
@@ -95,17 +94,6 @@ def batch_norm(
     )
 
 
-@offered("batch_norm", method=False, label="NativeBatchNormBackward0")
-def _batch_norm(
-    input: Floats, weight: Input | None, bias: Input | None, running_mean: Any, running_var: Any,
-    training: bool, momentum: float, eps: float, cudnn_enabled: bool = True,
-) -> Native:  # fmt: skip
-    """Return x normalised for each channel; arguments are in torch.batch_norm's order."""
-    return _by_channels(
-        "batch_norm", input, running_mean, running_var, weight, bias, training, momentum, eps
-    )
-
-
 @functional(label="ViewBackward0")
 def instance_norm(
     input: Floats, running_mean: Any = None, running_var: Any = None, weight: Input | None = None,
@@ -124,38 +112,17 @@ def instance_norm(
     return normalisation.instance_norm(input, weight, bias, eps=float(eps))
 
 
-@offered("instance_norm", method=False, label="ViewBackward0")
-def _instance_norm(
-    input: Any, weight: Any, bias: Any, running_mean: Any, running_var: Any,
-    use_input_stats: bool, momentum: float, eps: float, cudnn_enabled: bool = True,
-) -> Any:  # fmt: skip
-    """Return x normalised for each channel of each instance, in torch.instance_norm's order."""
-    return instance_norm(
-        input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps
-    )
-
-
-@offered("group_norm", method=False, label="NativeGroupNormBackward0")
-def _group_norm(
+@functional("group_norm", label="NativeGroupNormBackward0")
+def group_norm(
     input: Floats, num_groups: Int, weight: Input | None = None, bias: Input | None = None,
-    eps: float = 1e-5, cudnn_enabled: bool = True,
+    eps: float = 1e-5,
 ) -> Native:  # fmt: skip
     """Return x normalised over each of some groups of channels."""
     if input.ndim < 2 or num_groups < 1 or input.shape[1] % num_groups:
         raise misfit("group_norm", "groups that divide channels", input=input, groups=num_groups)
+    _check_several(input, input.shape[0] * math.prod(input.shape[1:]) // num_groups)
     _check_channels("group_norm", input.shape[1], weight=weight, bias=bias)
     return normalisation.group_norm(input, num_groups, weight, bias, eps=float(eps))
-
-
-@functional(label="NativeGroupNormBackward0")
-def group_norm(
-    input: Input, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5
-) -> Any:
-    """Return x normalised over each of some groups of channels."""
-    if input.ndim >= 2 and num_groups > 0:
-        size = input.shape[0] * input.shape[1] // num_groups * math.prod(input.shape[2:])
-        _check_several(input, size)
-    return _group_norm(input, num_groups, weight, bias, eps)
 
 
 # -- by the last axes ------------------------------------------------------------------------------

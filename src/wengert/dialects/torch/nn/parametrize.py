@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -18,19 +18,6 @@ from wengert.dialects.torch.nn.module import Module
 from wengert.dialects.torch.nn.parameters import Parameter
 from wengert.dialects.torch.table import put
 from wengert.dialects.torch.tensors import is_tensor
-
-#: What was computed inside of `cached`, by module and name; None outside.
-_cache: list[dict[tuple[int, str], Any]] = []
-
-
-@contextlib.contextmanager
-def cached() -> Iterator[None]:
-    """Return a context in which each such parameter is computed once."""
-    _cache.append(_cache[-1] if _cache else {})
-    try:
-        yield
-    finally:
-        _cache.pop()
 
 
 def _keep(module: Module, name: str, tensor: Any) -> None:
@@ -129,13 +116,7 @@ class _Parametrized:
 
 def _computed(name: str) -> property:
     def get(self: Any) -> Any:
-        function = self.parametrizations[name]
-        if not _cache:
-            return function()
-        key = (id(self), name)
-        if key not in _cache[-1]:
-            _cache[-1][key] = function()
-        return _cache[-1][key]
+        return self.parametrizations[name]()
 
     def put_back(self: Any, value: Any) -> None:
         self.parametrizations[name].right_inverse(value)
@@ -201,14 +182,8 @@ def remove_parametrizations(module: Any, tensor_name: str, leave_parametrized: b
     return module
 
 
-def type_before_parametrizations(module: Any) -> Any:
-    """Return the class that a module had before it computed parameters."""
-    return type(module).__bases__[1] if is_parametrized(module) else type(module)
-
-
 for _value in (
-    cached, ParametrizationList, register_parametrization, is_parametrized,
-    remove_parametrizations, type_before_parametrizations,
+    ParametrizationList, register_parametrization, is_parametrized, remove_parametrizations,
 ):  # fmt: skip
     put((f"nn.utils.parametrize.{_value.__name__}",), _value)
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import itertools
-import math
 from typing import Annotated, Any
 
 import numpy as np
@@ -16,7 +13,6 @@ from wengert.dialects.torch.conventions import read
 from wengert.dialects.torch.kinds import READERS, Input, Int, tensor
 from wengert.dialects.torch.nn import arguments
 from wengert.dialects.torch.nn.arguments import (
-    F,
     Fractional,
     Ints,
     functional,
@@ -24,13 +20,9 @@ from wengert.dialects.torch.nn.arguments import (
     misfit,
     ranked,
 )
-from wengert.dialects.torch.operators import to_power
-from wengert.dialects.torch.table import NAMES, offered_as, put
-from wengert.dialects.torch.tensors import Native, ns, static, values_of, wrap_native
-from wengert.ops import updates
+from wengert.dialects.torch.tensors import Native, ns, static, values_of
 from wengert.ops.families.narrow import in_single
-from wengert.ops.neural import pooling
-from wengert.ops.neural.resampling import area_taps
+from wengert.ops.neural import pooling, unpooling
 from wengert.ops.neural.windows import Rank, batched, unbatched
 
 #: Tensors whose numbers have an order, and those that have means.
@@ -60,16 +52,6 @@ def _windows(
     return pooling.pooling_windows(rank, x, kernel, steps, around, gaps, bool(ceil_mode))
 
 
-def _with_indices(pool: Any) -> Any:
-    """Return a function whose last argument says whether it returns indices, and which does."""
-
-    @functools.wraps(pool)
-    def with_indices(*args: Any) -> Any:
-        return pool(*args[:-1], True)
-
-    return with_indices
-
-
 def _largest(x: Native, geometry: Any, had_batch: bool, return_indices: bool) -> Any:
     y = unbatched(memory.apart(pooling.max_pool(x, **geometry, ties="first")), had_batch)
     if not return_indices:
@@ -93,14 +75,6 @@ def _max_pool(spatial: int) -> Any:
         return _largest(x, geometry, had_batch, return_indices)
 
     return pool
-
-
-ranked(
-    "max_pool{}d_with_indices",
-    "MaxPool{}DWithIndicesBackward0",
-    first="SqueezeBackward1",
-    also=(1,),
-)(lambda spatial: _with_indices(_max_pool(spatial)))
 
 
 # -- means -----------------------------------------------------------------------------------------
@@ -157,22 +131,6 @@ def _avg_pool(spatial: int) -> Any:
     return pool
 
 
-@ranked("lp_pool{}d", "PowBackward0")
-def _lp_pool(spatial: int) -> Any:
-    name = f"lp_pool{spatial}d"
-    average, sign, relu = NAMES[f"{F}avg_pool{spatial}d"], offered_as("sign"), NAMES["relu"]
-
-    def pool(
-        input: Any, norm_type: float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
-    ) -> Any:
-        """Return the root of the sum of powers of each window."""
-        count = math.prod(lengths(kernel_size, spatial, name, "kernel_size"))
-        means = average(to_power(input, norm_type), kernel_size, stride, 0, ceil_mode)
-        return to_power(sign(means) * relu(means.abs()) * count, 1.0 / norm_type)
-
-    return pool
-
-
 # -- a given number of windows ---------------------------------------------------------------------
 
 
@@ -215,21 +173,6 @@ def _adaptive_mean(spatial: int) -> Any:
     return pool
 
 
-def _indices_of_largest(raw: np.ndarray, size: Ints) -> np.ndarray:
-    """Return the flat position of the first largest element of each uneven window."""
-    lead, spatial = raw.shape[: raw.ndim - len(size)], raw.shape[raw.ndim - len(size) :]
-    taps = [area_taps(n, m)[0] for n, m in zip(spatial, size, strict=True)]
-    positions = np.arange(math.prod(spatial)).reshape(spatial)
-    found = np.empty((*lead, *size), np.int64)
-    index: Any
-    for index in itertools.product(*map(range, size)):
-        window = np.ix_(*(t[i][t[i] >= 0] for t, i in zip(taps, index, strict=True)))
-        flat = positions[window].reshape(-1)
-        values = raw.reshape(*lead, -1)[..., flat]
-        found[(..., *index)] = flat[np.argmax(values, axis=-1)]
-    return found
-
-
 @ranked("adaptive_max_pool{}d", "AdaptiveMaxPool{}DBackward0", first="SqueezeBackward1")
 def _adaptive_max(spatial: int) -> Any:
     name = f"adaptive_max_pool{spatial}d"
@@ -254,20 +197,10 @@ def _adaptive_max(spatial: int) -> Any:
                     f"{name}: inside of vmap, windows must be even to return indices"
                 )
             return _ADAPTIVE[spatial][1](x, size)
-        where = _indices_of_largest(x._raw, size)
-        flat = ns.reshape(x, (*lead, math.prod(image)))
-        index = wrap_native(where.reshape(*lead, math.prod(size)))
-        y = ns.reshape(ns.take_along_axis(flat, index, axis=-1), where.shape)
-        return (y, wrap_native(where)) if return_indices else y
+        found = unpooling.largest_of_uneven_windows(x, size)
+        return found if return_indices else found[0]
 
     return pool
-
-
-ranked(
-    "adaptive_max_pool{}d_with_indices", "AdaptiveMaxPool{}DBackward0", first="SqueezeBackward1"
-)(lambda spatial: _with_indices(_adaptive_max(spatial)))
-#: torch.adaptive_max_pool1d returns both.
-put(("adaptive_max_pool1d",), NAMES[F + "adaptive_max_pool1d_with_indices"])
 
 
 # -- back to where the largest were ----------------------------------------------------------------
@@ -316,19 +249,6 @@ def _max_unpool(spatial: int) -> Any:
         where = values_of(indices._raw)
         if where.dtype != np.int64 or where.shape != input.shape:
             raise misfit(name, "int64 indices of one shape", input=input, indices=where)
-        return _put_back(input, where, size)
+        return unpooling.put_back(input, where, size)
 
     return unpool
-
-
-def _put_back(x: Native, where: np.ndarray, size: Ints) -> Native:
-    lead = x.shape[: x.ndim - len(size)]
-    count, rows = math.prod(size), math.prod(lead)
-    if where.size and (where.min() < 0 or where.max() >= count):
-        raise misfit("max_unpool", f"indices below {count}", largest=int(where.max()))
-    flat = where.reshape(rows, math.prod(x.shape[len(lead) :]))
-    nothing = wrap_native(np.zeros((rows, count), x._raw.dtype))
-    values = ns.reshape(x, flat.shape)
-    # each element has the derivative of its position, also where another one is written over it
-    found = updates.at_set(nothing, values, key=(np.arange(rows)[:, None], flat), winners=None)
-    return ns.reshape(found, (*lead, *size))

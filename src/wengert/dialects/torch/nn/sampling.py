@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -15,11 +14,11 @@ from wengert.dialects.torch.nn.arguments import Alike, F, functional, misfit, wr
 from wengert.dialects.torch.repeating import border_pairs, cropped, padded
 from wengert.dialects.torch.table import NAMES, plain
 from wengert.dialects.torch.tensors import Native, ns, static
-from wengert.ops.neural import grids, resampling, resizing
+from wengert.ops.neural import grids, resampling
 
 # -- other sizes -----------------------------------------------------------------------------------
 
-_AXES = {"linear": 1, "bilinear": 2, "bicubic": 2, "lanczos": 2, "trilinear": 3}
+_AXES = {"linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3}
 _ANY = ("nearest", "nearest-exact", "area")
 
 
@@ -29,7 +28,7 @@ def _check_mode(x: Native, mode: str) -> None:
     if spatial not in (1, 2, 3) or not known or _AXES.get(mode, spatial) != spatial:
         raise NotImplementedError(
             f"interpolate: an input of {x.ndim} axes with mode={mode}; give 'linear' 3 axes, "
-            "'bilinear', 'bicubic' and 'lanczos' 4, 'trilinear' 5, and the other modes 3, 4 or 5"
+            "'bilinear' and 'bicubic' 4, 'trilinear' 5, and the other modes 3, 4 or 5"
         )
 
 
@@ -51,9 +50,6 @@ def _sizes(x: Native, size: Any, scale_factor: Any) -> tuple[list[int] | None, A
     return many, None
 
 
-_KERNELS = {"bilinear": "linear", "bicubic": "cubic", "lanczos": "lanczos3"}
-
-
 @functional(label="UpsampleBackward0")
 def interpolate(
     input: Input, size: Any = None, scale_factor: Any = None, mode: str = "nearest",
@@ -70,10 +66,9 @@ def interpolate(
     sizes, factors = _sizes(x, size, scale_factor)
     if recompute_scale_factor and sizes is not None:
         raise wrong("interpolate: recompute_scale_factor needs scale_factor")
-    if antialias and not (mode in _KERNELS and x.ndim == 4):
-        raise wrong(
-            "interpolate: antialias=True is for images (4 axes) and the modes 'bilinear', "
-            "'bicubic' and 'lanczos'; leave it out"
+    if antialias:
+        raise NotImplementedError(
+            "interpolate: antialias=True is not offered; write F.avg_pool2d before, or leave it out"
         )
     _check_mode(x, mode)
     if factors is not None and (recompute_scale_factor or mode == "area"):
@@ -87,28 +82,9 @@ def interpolate(
         raise unable("interpolate", x)
     if sizes is not None and min(sizes) < 1:
         raise misfit("interpolate", "1 element or more for each axis", input=x, size=sizes)
-    if mode == "lanczos" and not antialias:
-        raise wrong("interpolate: mode='lanczos' needs antialias=True")
-    if antialias:
-        return _smoothed(x, sizes, factors, mode, bool(align_corners))
     return resampling.interpolate(
         x, sizes, scale_factor=factors, mode=mode, align_corners=bool(align_corners)
     )
-
-
-def _smoothed(x: Native, sizes: Any, factors: Any, mode: str, align_corners: bool) -> Any:
-    """Return images resized by a kernel that is as wide as needed."""
-    if align_corners:
-        raise RuntimeError("interpolate: align_corners=True with antialias=True is not offered")
-    if sizes is None:
-        sizes = [math.floor(n * f) for n, f in zip(x.shape[2:], factors, strict=True)]
-    kernel = _KERNELS[mode]
-    taps = {
-        2 + a: resizing.kernel_taps(n, m, kernel, True)
-        for a, (n, m) in enumerate(zip(x.shape[2:], sizes, strict=True))
-        if n != m
-    }
-    return resizing.resize_axes(x, taps)
 
 
 def _old(name: str, mode: str, align_corners: bool | None = None) -> None:
@@ -196,21 +172,6 @@ def pixel_shuffle(input: Input, upscale_factor: Int) -> Native:
 def pixel_unshuffle(input: Input, downscale_factor: Int) -> Native:
     """Return images with r * r channels for each one, 1 / r as high and wide."""
     return resampling.pixel_unshuffle(input, downscale_factor)
-
-
-@functional(
-    "channel_shuffle",
-    f"{F}native_channel_shuffle",
-    "native_channel_shuffle",
-    label="NativeChannelShuffleBackward0",
-)
-def channel_shuffle(input: Input, groups: Int) -> Native:
-    """Return channels in another order: the first of each group, the second of each, and so on."""
-    shape = input.shape
-    if len(shape) < 3 or groups < 1 or shape[1] % groups:
-        raise misfit("channel_shuffle", "groups that divide channels", input=input, groups=groups)
-    parts = ns.reshape(input, (shape[0], groups, shape[1] // groups, *shape[2:]))
-    return ns.reshape(ns.swapaxes(parts, 1, 2), shape)
 
 
 # -- borders ---------------------------------------------------------------------------------------

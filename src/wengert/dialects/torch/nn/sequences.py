@@ -87,38 +87,6 @@ class PackedSequence(_Packed):
         """Return the sequences as they are: the CPU is the one device."""
         return self.to("cpu", *args, **kwargs)
 
-    def cuda(self, *args: Any, **kwargs: Any) -> PackedSequence:
-        """Raise the error that there is no such device."""
-        return type(self)(self.data.cuda(*args, **kwargs), *self[1:])
-
-    def pin_memory(self) -> PackedSequence:
-        """Return the sequences with data in memory that is pinned, where there is such."""
-        return type(self)(self.data.pin_memory(), *self[1:])
-
-    def is_pinned(self) -> bool:
-        """Return whether the data are in pinned memory."""
-        return bool(self.data.is_pinned())
-
-    @property
-    def is_cuda(self) -> bool:
-        """Whether the data are on a device of CUDA."""
-        return bool(self.data.is_cuda)
-
-
-def _in_dtype(name: str, dtype: str) -> None:
-    def convert(self: PackedSequence) -> PackedSequence:
-        return self.to(NAMES[dtype])
-
-    convert.__name__, convert.__doc__ = name, f"Return the sequences with data of torch.{dtype}."
-    setattr(PackedSequence, name, convert)
-
-
-for _name, _dtype in {
-    "double": "float64", "float": "float32", "half": "float16", "long": "int64", "int": "int32",
-    "short": "int16", "char": "int8", "byte": "uint8",
-}.items():  # fmt: skip
-    _in_dtype(_name, _dtype)
-
 
 def invert_permutation(permutation: Any) -> Any:
     """Return the permutation that undoes another one; None for None."""

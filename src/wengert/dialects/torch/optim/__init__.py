@@ -1,4 +1,4 @@
-"""torch.optim: optimisers and schedules of their rates; averages of models are loaded on demand."""
+"""torch.optim: optimisers, and schedules of their rates."""
 
 from wengert.dialects.torch.optim import lr_scheduler, optimizers
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 from wengert.dialects.kernel.functions import warn
 from wengert.dialects.torch.optim import scheduler
@@ -31,31 +31,9 @@ class LambdaLR(scheduler.LRScheduler, takes="lr_lambda, last_epoch=-1"):
         functions = scheduler.for_groups("lr_lambda", optimizer, options.pop("lr_lambda"))
         super()._init_with(optimizer, {**options, "lr_lambdas": functions})
 
-    def get_lr(self) -> list[Any]:
-        """Return the rates for now."""
-        self._warn_outside()
+    def _rates(self) -> list[Any]:
         both = zip(self.lr_lambdas, self.base_lrs, strict=True)
         return [rate * function(self.last_epoch) for function, rate in both]
-
-
-class MultiplicativeLR(LambdaLR):
-    """The rate, times a function of the number of steps at each of them."""
-
-    def _init_with(self, optimizer: Optimizer, options: dict[str, Any]) -> None:
-        for function in scheduler.for_groups("lr_lambda", optimizer, options["lr_lambda"]):
-            if not callable(function):
-                raise TypeError(
-                    f"lr_lambda is a {type(function).__name__}; give a function of the epoch"
-                )
-        super()._init_with(optimizer, options)
-
-    def get_lr(self) -> list[Any]:
-        """Return the rates for now."""
-        self._warn_outside()
-        if self._is_initial:
-            return scheduler.rates_of(self.optimizer)
-        both = zip(self.lr_lambdas, self.optimizer.param_groups, strict=True)
-        return [group["lr"] * function(self.last_epoch) for function, group in both]
 
 
 # -- factors ---------------------------------------------------------------------------------------
@@ -68,16 +46,20 @@ class _ByFactor(scheduler.LRScheduler):
     optimiser.
     """
 
+    _factor: ClassVar[Callable[[Any, int], float]]
     #: whether it changes at each step; then a schedule that is continued begins without a change
     _smooth = False
 
-    def _factor(self, step: int) -> float:
-        """Return by what the first rates are multiplied after some steps."""
-        raise NotImplementedError
+    def __init_subclass__(
+        cls, *, factor: Callable[[Any, int], float] | None = None, smooth: bool = False,
+        **further: Any,
+    ) -> None:  # fmt: skip
+        """Take the function of a schedule and a number of steps, and whether it is smooth."""
+        super().__init_subclass__(**further)
+        if factor is not None:
+            cls._factor, cls._smooth = factor, smooth
 
-    def get_lr(self) -> list[Any]:
-        """Return the rates for now."""
-        self._warn_outside()
+    def _rates(self) -> list[Any]:
         now = self.last_epoch
         before = self._factor(now - 1) if now else 1.0
         stays = before == 0 or (self._smooth and self._is_initial and now != 0)
@@ -91,62 +73,61 @@ class _ByFactor(scheduler.LRScheduler):
         return [rate * factor for rate in self.base_lrs]
 
 
-class StepLR(_ByFactor, takes="step_size, gamma=0.1, last_epoch=-1"):
+class StepLR(
+    _ByFactor,
+    takes="step_size, gamma=0.1, last_epoch=-1",
+    factor=lambda its, step: rates.exponential(step, its.gamma, its.step_size, True),
+):
     """The rate, times `gamma` after each `step_size` steps."""
 
-    def _factor(self, step: int) -> float:
-        return rates.exponential(step, self.gamma, self.step_size, True)
 
-
-class MultiStepLR(_ByFactor, takes="milestones, gamma=0.1, last_epoch=-1"):
+class MultiStepLR(
+    _ByFactor,
+    takes="milestones, gamma=0.1, last_epoch=-1",
+    factor=lambda its, step: its.gamma ** bisect_right(sorted(its.milestones.elements()), step),
+):
     """The rate, times `gamma` after some numbers of steps."""
 
     def _init_with(self, optimizer: Optimizer, options: dict[str, Any]) -> None:
         counts = Counter(options["milestones"])
         super()._init_with(optimizer, {**options, "milestones": counts})
 
-    def _factor(self, step: int) -> float:
-        passed = bisect_right(sorted(self.milestones.elements()), step)
-        return float(self.gamma**passed)
 
-
-class ConstantLR(_ByFactor, takes=f"factor={1 / 3}, total_iters=5, last_epoch=-1"):
+class ConstantLR(
+    _ByFactor,
+    takes=f"factor={1 / 3}, total_iters=5, last_epoch=-1",
+    factor=lambda its, step: its.factor if step < its.total_iters else 1.0,
+):
     """The rate, times `factor` for the first `total_iters` steps."""
-
-    def _factor(self, step: int) -> float:
-        return self.factor if step < self.total_iters else 1.0
 
 
 class LinearLR(
     _ByFactor,
     takes=f"start_factor={1 / 3}, end_factor=1.0, total_iters=5, last_epoch=-1",
+    factor=lambda its, step: rates.line(
+        rates.share(step, its.total_iters), its.start_factor, its.end_factor
+    ),
+    smooth=True,
 ):
     """The rate, times a factor that changes linearly for `total_iters` steps."""
 
-    _smooth = True
 
-    def _factor(self, step: int) -> float:
-        done = rates.share(step, self.total_iters)
-        return rates.line(done, self.start_factor, self.end_factor)
-
-
-class ExponentialLR(_ByFactor, takes="gamma, last_epoch=-1"):
+class ExponentialLR(
+    _ByFactor,
+    takes="gamma, last_epoch=-1",
+    factor=lambda its, step: its.gamma**step,
+    smooth=True,
+):
     """The rate, times `gamma` after each step."""
 
-    _smooth = True
 
-    def _factor(self, step: int) -> float:
-        return float(self.gamma**step)
-
-
-class PolynomialLR(_ByFactor, takes="total_iters=5, power=1.0, last_epoch=-1"):
+class PolynomialLR(
+    _ByFactor,
+    takes="total_iters=5, power=1.0, last_epoch=-1",
+    factor=lambda its, step: (1 - rates.share(step, its.total_iters)) ** its.power,
+    smooth=True,
+):
     """The rate, times a power of the share of `total_iters` steps that is left."""
-
-    _smooth = True
-
-    def _factor(self, step: int) -> float:
-        done = rates.share(step, self.total_iters)
-        return float(rates.polynomial(done, 1.0, 0.0, self.power))
 
 
 # -- waves -----------------------------------------------------------------------------------------
@@ -158,9 +139,7 @@ class CosineAnnealingLR(scheduler.LRScheduler, takes="T_max, eta_min=0.0, last_e
     def _left(self, step: int) -> float:
         return rates.half_wave(step / self.T_max)
 
-    def get_lr(self) -> list[Any]:
-        """Return the rates for now."""
-        self._warn_outside()
+    def _rates(self) -> list[Any]:
         now, least, groups = self.last_epoch, self.eta_min, self.optimizer.param_groups
         if self._is_initial:
             return scheduler.rates_of(self.optimizer)
@@ -190,9 +169,7 @@ class CosineAnnealingWarmRestarts(
         self.T_cur: float = options["last_epoch"]
         super()._init_with(optimizer, options)
 
-    def get_lr(self) -> list[Any]:
-        """Return the rates for now."""
-        self._warn_outside()
+    def _rates(self) -> list[Any]:
         done = self.T_cur / self.T_i
         return [rates.cosine(done, rate, self.eta_min) for rate in self.base_lrs]
 
@@ -228,93 +205,8 @@ class CosineAnnealingWarmRestarts(
             self.T_i = self.T_0 * self.T_mult**done
 
 
-class _WithMomentum(scheduler.LRScheduler):
-    """A schedule that changes the momentum along with the rate, against it."""
-
-    def _begin_momentum(self, options: dict[str, Any]) -> tuple[Any, Any] | None:
-        """Return momenta for all groups, having given them the largest before the first step."""
-        base, largest = options.pop("base_momentum"), options.pop("max_momentum")
-        if not options["cycle_momentum"]:
-            return None
-        defaults = self.optimizer.defaults
-        if "momentum" not in defaults and "betas" not in defaults:
-            raise ValueError("this optimizer has no momentum to cycle; write cycle_momentum=False")
-        self.use_beta1 = "betas" in defaults
-        lows = scheduler.for_groups("base_momentum", self.optimizer, base)
-        highs = scheduler.for_groups("max_momentum", self.optimizer, largest)
-        if options["last_epoch"] == -1:
-            for group, low, high in zip(self.optimizer.param_groups, lows, highs, strict=True):
-                self._set_momentum(group, high)
-                group["max_momentum"], group["base_momentum"] = high, low
-        return lows, highs
-
-    def _set_momentum(self, group: dict[str, Any], value: Any) -> None:
-        if self.use_beta1:
-            group["betas"] = (value, *group["betas"][1:])
-        else:
-            group["momentum"] = value
-
-
-class CyclicLR(
-    _WithMomentum,
-    takes="base_lr, max_lr, step_size_up=2000, step_size_down=None, mode='triangular', gamma=1.0, "
-    "scale_fn=None, scale_mode='cycle', cycle_momentum=True, base_momentum=0.8, max_momentum=0.9, "
-    "last_epoch=-1",
-):
-    """The rate going up and down between two values."""
-
-    _packed = "_scale_fn_custom"
-    _order = (
-        "max_lrs, total_size, step_ratio, mode, gamma, _scale_fn_custom, scale_mode, "
-        "cycle_momentum, use_beta1, base_momentums, max_momentums"
-    )
-
-    def _init_with(self, optimizer: Optimizer, options: dict[str, Any]) -> None:
-        scheduler.check_optimizer(optimizer)
-        self.optimizer = optimizer
-        base_lrs = scheduler.for_groups("base_lr", optimizer, options.pop("base_lr"))
-        if options["last_epoch"] == -1:
-            for rate, group in zip(base_lrs, optimizer.param_groups, strict=True):
-                scheduler.set_rate(group, rate)
-        self.max_lrs = scheduler.for_groups("max_lr", optimizer, options.pop("max_lr"))
-        up, down = float(options.pop("step_size_up")), options.pop("step_size_down")
-        self.total_size = up + (up if down is None else float(down))
-        self.step_ratio = up / self.total_size
-        self._scale_fn_custom = options.pop("scale_fn")
-        if self._scale_fn_custom is None:
-            check(options, {"mode": one_of("triangular", "triangular2", "exp_range")})
-            options["scale_mode"] = "iterations" if options["mode"] == "exp_range" else "cycle"
-        momenta = self._begin_momentum(options)
-        if momenta is not None:
-            self.base_momentums, self.max_momentums = momenta
-        super()._init_with(optimizer, options)
-        self.base_lrs = base_lrs
-
-    def scale_fn(self, x: float) -> float:
-        """Return how high a cycle is, by its number or that of the step."""
-        if self._scale_fn_custom is not None:
-            scale: float = self._scale_fn_custom(x)
-            return scale
-        if self.mode == "triangular":
-            return 1.0
-        return 1 / 2.0 ** (x - 1) if self.mode == "triangular2" else float(self.gamma**x)
-
-    def get_lr(self) -> list[Any]:
-        """Return the rates for now, having given groups their momenta."""
-        self._warn_outside()
-        now = self.last_epoch
-        cycle, height = rates.triangle(now, self.total_size, self.step_ratio)
-        height *= self.scale_fn(cycle if self.scale_mode == "cycle" else now)
-        if self.cycle_momentum:
-            momenta = zip(self.base_momentums, self.max_momentums, strict=True)
-            for group, (low, high) in zip(self.optimizer.param_groups, momenta, strict=True):
-                self._set_momentum(group, high - (high - low) * height)
-        ends = zip(self.base_lrs, self.max_lrs, strict=True)
-        return [low + (high - low) * height for low, high in ends]
-
-
 class OneCycleLR(
-    _WithMomentum,
+    scheduler.LRScheduler,
     takes="max_lr, total_steps=None, epochs=None, steps_per_epoch=None, pct_start=0.3, "
     "anneal_strategy='cos', cycle_momentum=True, base_momentum=0.85, max_momentum=0.95, "
     "div_factor=25.0, final_div_factor=1e4, three_phase=False, last_epoch=-1",
@@ -338,12 +230,32 @@ class OneCycleLR(
                 group["initial_lr"] = high / first
                 group["max_lr"] = high
                 group["min_lr"] = group["initial_lr"] / last
-        self._begin_momentum(options)
+        momenta = {name: options.pop(name) for name in ("max_momentum", "base_momentum")}
+        if options["cycle_momentum"]:
+            self._begin_momentum(momenta, options["last_epoch"] == -1)
         super()._init_with(optimizer, options)
 
-    def get_lr(self) -> list[Any]:
+    def _begin_momentum(self, momenta: dict[str, Any], anew: bool) -> None:
+        """Give all groups the largest momentum before the first step."""
+        defaults = self.optimizer.defaults
+        if "momentum" not in defaults and "betas" not in defaults:
+            raise ValueError("this optimizer has no momentum to cycle; write cycle_momentum=False")
+        self.use_beta1 = "betas" in defaults
+        for name, value in momenta.items():
+            values = scheduler.for_groups(name, self.optimizer, value)
+            for group, its in zip(self.optimizer.param_groups if anew else (), values, strict=anew):
+                group[name] = its
+        for group in self.optimizer.param_groups if anew else ():
+            self._set_momentum(group, group["max_momentum"])
+
+    def _set_momentum(self, group: dict[str, Any], value: Any) -> None:
+        if self.use_beta1:
+            group["betas"] = (value, *group["betas"][1:])
+        else:
+            group["momentum"] = value
+
+    def _rates(self) -> list[Any]:
         """Return the rates for now, having given groups their momenta."""
-        self._warn_outside()
         now, begin = self.last_epoch, 0.0
         if now > self.total_steps:
             raise ValueError(
@@ -399,34 +311,16 @@ def _phases(share: float, total: int, three: bool) -> list[dict[str, Any]]:
 # -- made of others, and by a metric ---------------------------------------------------------------
 
 
-class _Several(scheduler.LRScheduler):
-    """A schedule made of others."""
-
-    _schedulers: Sequence[Any]
-    _packed = "_schedulers"
-
-    def _check_parts(self, optimizer: Any, schedulers: Sequence[Any]) -> None:
-        name = type(self).__name__
-        if not schedulers:
-            raise ValueError(f"{name}: got no schedules; give one at least")
-        for position, part in enumerate(schedulers):
-            if not hasattr(part, "optimizer"):
-                raise TypeError(f"{name}: a {type(part).__name__} was given; give schedules")
-            if isinstance(part, ReduceLROnPlateau) or optimizer is not part.optimizer:
-                raise ValueError(
-                    f"{name}: the schedule at index {position} is for another optimizer, or needs "
-                    "a metric in each step; give schedules of one optimizer that need none"
-                )
-
-
-class SequentialLR(_Several):
+class SequentialLR(scheduler.LRScheduler):
     """One schedule after another, each from a number of steps on."""
+
+    _packed = "_schedulers"
 
     def __init__(
         self, optimizer: Optimizer, schedulers: list[scheduler.LRScheduler], milestones: list[int],
         last_epoch: int = -1,
     ) -> None:  # fmt: skip
-        self._check_parts(optimizer, schedulers)
+        _check_parts(optimizer, schedulers)
         if len(milestones) != len(schedulers) - 1:
             raise ValueError(
                 f"SequentialLR: {len(schedulers)} schedules and {len(milestones)} milestones; "
@@ -464,23 +358,17 @@ class SequentialLR(_Several):
         self._last_lr = part.get_last_lr()
 
 
-class ChainedScheduler(_Several):
-    """Several schedules, all of which act at each step."""
-
-    def __init__(
-        self, schedulers: Sequence[scheduler.LRScheduler], optimizer: Optimizer | None = None
-    ) -> None:
-        own: Any = optimizer or getattr(next(iter(schedulers), None), "optimizer", None)
-        self._check_parts(own, schedulers)
-        self._schedulers = schedulers
-        self.optimizer = own
-        self._last_lr = scheduler.rates_of(own)
-
-    def step(self) -> None:  # type: ignore[override]
-        """Give groups the rates of the next step."""
-        for part in self._schedulers:
-            part.step()
-        self._last_lr = scheduler.rates_of(self.optimizer)
+def _check_parts(optimizer: Any, schedulers: Sequence[Any]) -> None:
+    if not schedulers:
+        raise ValueError("SequentialLR: got no schedules; give one at least")
+    for position, part in enumerate(schedulers):
+        if not hasattr(part, "optimizer"):
+            raise TypeError(f"SequentialLR: a {type(part).__name__} was given; give schedules")
+        if isinstance(part, ReduceLROnPlateau) or optimizer is not part.optimizer:
+            raise ValueError(
+                f"SequentialLR: the schedule at index {position} is for another optimizer, or "
+                "needs a metric in each step; give schedules of one optimizer that need none"
+            )
 
 
 _PLATEAU = {
@@ -568,9 +456,9 @@ class ReduceLROnPlateau(
 
 
 for _kind in (
-    scheduler.LRScheduler, LambdaLR, MultiplicativeLR, StepLR, MultiStepLR, ConstantLR, LinearLR,
-    ExponentialLR, PolynomialLR, CosineAnnealingLR, CosineAnnealingWarmRestarts, CyclicLR,
-    OneCycleLR, SequentialLR, ChainedScheduler, ReduceLROnPlateau,
+    scheduler.LRScheduler, LambdaLR, StepLR, MultiStepLR, ConstantLR, LinearLR,
+    ExponentialLR, PolynomialLR, CosineAnnealingLR, CosineAnnealingWarmRestarts,
+    OneCycleLR, SequentialLR, ReduceLROnPlateau,
 ):  # fmt: skip
     put((f"optim.lr_scheduler.{_kind.__name__}",), _kind)
 put(("optim.lr_scheduler._LRScheduler",), scheduler.LRScheduler)

@@ -16,7 +16,6 @@ from wengert import backends
 from wengert.dialects.kernel.functions import warn
 from wengert.dialects.quiet import Quiet
 from wengert.dialects.torch import conventions, dtypes, memory
-from wengert.dialects.torch.gradients import Handle
 from wengert.dialects.torch.modes import PAUSED, current, enable_grad, no_grad
 from wengert.dialects.torch.signatures import define_init, registration, split
 from wengert.dialects.torch.table import put
@@ -56,15 +55,12 @@ RANGES: dict[str, Range] = {
         ),
         _NOT_NEGATIVE,
     ),
-    **dict.fromkeys(("rho", "factor", "end_factor", "decay"), _SHARE),
+    **dict.fromkeys(("rho", "factor", "end_factor"), _SHARE),
     **dict.fromkeys(("T_0", "T_mult", "total_steps", "epochs", "steps_per_epoch"), _COUNT),
     "betas": ("numbers from 0 to below 1", lambda beta: 0 <= beta < 1),
-    "beta2_decay": ("a number of 0 at most", lambda power: power <= 0),
-    "d": ("a number of 1 or more", lambda threshold: threshold >= 1),
     "start_factor": ("a number above 0 and at most 1", lambda factor: 0 < factor <= 1),
     "eta_min": ("a number", lambda rate: isinstance(rate, numbers.Real)),
     "pct_start": ("a float from 0 to 1", lambda n: isinstance(n, float) and 0 <= n <= 1),
-    "anneal_epochs": ("a whole number of 0 or more", lambda n: isinstance(n, int) and n >= 0),
     "anneal_strategy": one_of("cos", "linear"),
 }  # fmt: skip
 
@@ -94,27 +90,6 @@ class _Required:
 
 
 required = _Required()
-#: Hooks around the steps of all optimisers.
-_before_all: Hooks = {}
-_after_all: Hooks = {}
-#: Options that are filled in where an older state lacks them.
-_LATER_OPTIONS = dict.fromkeys(("foreach", "fused")) | dict.fromkeys(
-    (
-        "nesterov", "amsgrad", "maximize", "capturable", "differentiable",
-        "decoupled_weight_decay",
-    ),
-    False,
-)  # fmt: skip
-
-
-def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> Handle:
-    """Have a function called before each step of any optimiser."""
-    return Handle.of(_before_all, hook)
-
-
-def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> Handle:
-    """Have a function called after each step of any optimiser."""
-    return Handle.of(_after_all, hook)
 
 
 def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
@@ -122,10 +97,10 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(step)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if not (_before_all or _after_all or self._step_pre_hooks or self._step_post_hooks):
+        if not (self._step_pre_hooks or self._step_post_hooks):
             return step(self, *args, **kwargs)
         given: tuple[Any, ...] = (self, *args)
-        for hook in (*_before_all.values(), *self._step_pre_hooks.values()):
+        for hook in self._step_pre_hooks.values():
             answer = hook(self, given, kwargs)
             if answer is None:
                 continue
@@ -136,7 +111,7 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
                 )
             given, kwargs = answer
         result = step(*given, **kwargs)
-        for hook in (*self._step_post_hooks.values(), *_after_all.values()):
+        for hook in self._step_post_hooks.values():
             hook(self, given, kwargs)
         return result
 
@@ -184,9 +159,8 @@ class Optimizer:
             self._without_hooks()
         self.defaults.setdefault("differentiable", False)
         for group in self.param_groups:
-            for name, value in _LATER_OPTIONS.items():
-                if name in self.defaults:
-                    group.setdefault(name, value)
+            for name, value in self.defaults.items():  # which an older state may lack
+                group.setdefault(name, value)
             for p in group["params"]:
                 kept = self.state.get(p, {})
                 for name in ("step", "mu_product", "eta", "mu"):
@@ -581,6 +555,4 @@ def _native_pairs(value: Any) -> Any:
 
 put(("optim.Optimizer", "optim.optimizer.Optimizer"), Optimizer)
 put(("optim.optimizer.required",), required)
-for _function in (register_optimizer_step_pre_hook, register_optimizer_step_post_hook):
-    put((f"optim.optimizer.{_function.__name__}",), _function)
 __all__ = ["ByRule", "OfOptions", "Optimizer", "filled", "item", "number"]

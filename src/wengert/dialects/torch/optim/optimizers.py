@@ -9,7 +9,7 @@ import numpy as np
 
 from wengert.dialects.torch import memory
 from wengert.dialects.torch.modes import enable_grad, no_grad
-from wengert.dialects.torch.optim.optimizer import ByRule, OfOptions, filled, item, number
+from wengert.dialects.torch.optim.optimizer import ByRule, OfOptions, item
 from wengert.dialects.torch.table import put
 from wengert.dialects.torch.tensors import Tensor, made
 from wengert.optim import formulas, lbfgs
@@ -142,9 +142,6 @@ class Adagrad(
     def _begin(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
         return super()._begin(p, self.defaults)
 
-    def share_memory(self) -> None:
-        """Do nothing: there is one process."""
-
 
 class Adadelta(
     ByRule,
@@ -183,30 +180,6 @@ class ASGD(
     keeps="ax",
 ):
     """Gradient descent that keeps the average of where it was."""
-
-
-class Adafactor(
-    ByRule,
-    formula=formulas.adafactor,
-    takes="lr=1e-2, beta2_decay=-0.8, eps=(None, 1e-3), d=1.0, weight_decay=0.0, *, foreach=None, "
-    "maximize=False",
-):
-    """Steps scaled by mean squares of the rows and columns of a matrix."""
-
-    def _begin(self, p: Tensor, group: dict[str, Any]) -> dict[str, Any]:
-        if p._raw.dtype.kind == "c":
-            raise RuntimeError(
-                "Adafactor: a parameter is complex; use Adam, or give its real and imaginary parts"
-            )
-        raw = p._raw
-        if raw.ndim < 2:
-            return {"step": number(0), "variance": filled(p)}
-        *rest, rows, columns = raw.shape
-        return {
-            "step": number(0),
-            "row_var": made(np.zeros((*rest, rows, 1), raw.dtype)),
-            "col_var": made(np.zeros((*rest, 1, columns), raw.dtype)),
-        }
 
 
 class LBFGS(
@@ -317,4 +290,3 @@ for _kind in (
     SGD, Adam, AdamW, NAdam, RAdam, Adamax, RMSprop, Adagrad, Adadelta, Rprop, ASGD, LBFGS,
 ):  # fmt: skip
     put((f"optim.{_kind.__name__}", f"optim.{_kind.__name__.lower()}.{_kind.__name__}"), _kind)
-put(("optim.Adafactor",), Adafactor)

@@ -164,6 +164,14 @@ class LRScheduler:
 
     def get_lr(self) -> list[Any]:
         """Return the rates for now; a subclass says which."""
+        if not self._get_lr_called_within_step:
+            warn(
+                "get_lr() computes the next learning rate, and belongs to step(); write "
+                "get_last_lr() for the one in use"
+            )
+        return self._rates()
+
+    def _rates(self) -> list[Any]:
         raise NotImplementedError(f"{type(self).__name__} has no method get_lr")
 
     def step(self, epoch: int | None = None) -> None:
@@ -199,13 +207,6 @@ class LRScheduler:
         for group, value in zip(self.optimizer.param_groups, values, strict=True):
             set_rate(group, value)
         self._last_lr = rates_of(self.optimizer)
-
-    def _warn_outside(self) -> None:
-        if not self._get_lr_called_within_step:
-            warn(
-                "get_lr() computes the next learning rate, and belongs to step(); write "
-                "get_last_lr() for the one in use"
-            )
 
 
 @contextmanager

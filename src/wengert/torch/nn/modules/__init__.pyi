@@ -8,10 +8,7 @@ from . import batchnorm as batchnorm
 from . import conv as conv
 from . import dropout as dropout
 from . import instancenorm as instancenorm
-from . import lazy as lazy
-from . import linear as linear
 from . import loss as loss
-from . import module as module
 from . import padding as padding
 from . import pooling as pooling
 
@@ -32,7 +29,6 @@ from wengert.torch.nn import BatchNorm2d as BatchNorm2d
 from wengert.torch.nn import BatchNorm3d as BatchNorm3d
 from wengert.torch.nn import Bilinear as Bilinear
 from wengert.torch.nn import CELU as CELU
-from wengert.torch.nn import ChannelShuffle as ChannelShuffle
 from wengert.torch.nn import CircularPad1d as CircularPad1d
 from wengert.torch.nn import CircularPad2d as CircularPad2d
 from wengert.torch.nn import CircularPad3d as CircularPad3d
@@ -55,7 +51,6 @@ from wengert.torch.nn import Dropout3d as Dropout3d
 from wengert.torch.nn import ELU as ELU
 from wengert.torch.nn import Embedding as Embedding
 from wengert.torch.nn import EmbeddingBag as EmbeddingBag
-from wengert.torch.nn import FeatureAlphaDropout as FeatureAlphaDropout
 from wengert.torch.nn import Flatten as Flatten
 from wengert.torch.nn import Fold as Fold
 from wengert.torch.nn import GELU as GELU
@@ -76,9 +71,6 @@ from wengert.torch.nn import InstanceNorm2d as InstanceNorm2d
 from wengert.torch.nn import InstanceNorm3d as InstanceNorm3d
 from wengert.torch.nn import KLDivLoss as KLDivLoss
 from wengert.torch.nn import L1Loss as L1Loss
-from wengert.torch.nn import LPPool1d as LPPool1d
-from wengert.torch.nn import LPPool2d as LPPool2d
-from wengert.torch.nn import LPPool3d as LPPool3d
 from wengert.torch.nn import LSTM as LSTM
 from wengert.torch.nn import LSTMCell as LSTMCell
 from wengert.torch.nn import LayerNorm as LayerNorm
@@ -112,9 +104,7 @@ from wengert.torch.nn import Mish as Mish
 from wengert.torch.nn import Module as Module
 from wengert.torch.nn import ModuleDict as ModuleDict
 from wengert.torch.nn import ModuleList as ModuleList
-from wengert.torch.nn import MultiLabelMarginLoss as MultiLabelMarginLoss
 from wengert.torch.nn import MultiLabelSoftMarginLoss as MultiLabelSoftMarginLoss
-from wengert.torch.nn import MultiMarginLoss as MultiMarginLoss
 from wengert.torch.nn import MultiheadAttention as MultiheadAttention
 from wengert.torch.nn import NLLLoss as NLLLoss
 from wengert.torch.nn import PReLU as PReLU
@@ -129,7 +119,6 @@ from wengert.torch.nn import RNN as RNN
 from wengert.torch.nn import RNNBase as RNNBase
 from wengert.torch.nn import RNNCell as RNNCell
 from wengert.torch.nn import RNNCellBase as RNNCellBase
-from wengert.torch.nn import RReLU as RReLU
 from wengert.torch.nn import ReLU as ReLU
 from wengert.torch.nn import ReLU6 as ReLU6
 from wengert.torch.nn import ReflectionPad1d as ReflectionPad1d
@@ -145,12 +134,10 @@ from wengert.torch.nn import Sigmoid as Sigmoid
 from wengert.torch.nn import SmoothL1Loss as SmoothL1Loss
 from wengert.torch.nn import SoftMarginLoss as SoftMarginLoss
 from wengert.torch.nn import Softmax as Softmax
-from wengert.torch.nn import Softmax2d as Softmax2d
 from wengert.torch.nn import Softmin as Softmin
 from wengert.torch.nn import Softplus as Softplus
 from wengert.torch.nn import Softshrink as Softshrink
 from wengert.torch.nn import Softsign as Softsign
-from wengert.torch.nn import SyncBatchNorm as SyncBatchNorm
 from wengert.torch.nn import Tanh as Tanh
 from wengert.torch.nn import Tanhshrink as Tanhshrink
 from wengert.torch.nn import Threshold as Threshold
@@ -160,7 +147,6 @@ from wengert.torch.nn import TransformerDecoderLayer as TransformerDecoderLayer
 from wengert.torch.nn import TransformerEncoder as TransformerEncoder
 from wengert.torch.nn import TransformerEncoderLayer as TransformerEncoderLayer
 from wengert.torch.nn import TripletMarginLoss as TripletMarginLoss
-from wengert.torch.nn import TripletMarginWithDistanceLoss as TripletMarginWithDistanceLoss
 from wengert.torch.nn import Unflatten as Unflatten
 from wengert.torch.nn import Unfold as Unfold
 from wengert.torch.nn import Upsample as Upsample

@@ -11,7 +11,6 @@ from wengert.torch.nn import BatchNorm3d as BatchNorm3d
 from wengert.torch.nn import LazyBatchNorm1d as LazyBatchNorm1d
 from wengert.torch.nn import LazyBatchNorm2d as LazyBatchNorm2d
 from wengert.torch.nn import LazyBatchNorm3d as LazyBatchNorm3d
-from wengert.torch.nn import SyncBatchNorm as SyncBatchNorm
 from wengert.dialects.torch.nn.layers.normalisation import _Affine as __Affine
 class _BatchNorm(__Affine):
     def forward(self, input: Any) -> Any: ...

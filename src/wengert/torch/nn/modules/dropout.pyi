@@ -10,7 +10,6 @@ from wengert.torch.nn import Dropout as Dropout
 from wengert.torch.nn import Dropout1d as Dropout1d
 from wengert.torch.nn import Dropout2d as Dropout2d
 from wengert.torch.nn import Dropout3d as Dropout3d
-from wengert.torch.nn import FeatureAlphaDropout as FeatureAlphaDropout
 from wengert.dialects.torch.nn.layers.calls import Call as _Call
 class _DropoutNd(_Call):
     def __init__(self, p: Any = ..., inplace: Any = ...) -> None: ...

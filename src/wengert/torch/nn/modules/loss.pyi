@@ -16,15 +16,12 @@ from wengert.torch.nn import KLDivLoss as KLDivLoss
 from wengert.torch.nn import L1Loss as L1Loss
 from wengert.torch.nn import MSELoss as MSELoss
 from wengert.torch.nn import MarginRankingLoss as MarginRankingLoss
-from wengert.torch.nn import MultiLabelMarginLoss as MultiLabelMarginLoss
 from wengert.torch.nn import MultiLabelSoftMarginLoss as MultiLabelSoftMarginLoss
-from wengert.torch.nn import MultiMarginLoss as MultiMarginLoss
 from wengert.torch.nn import NLLLoss as NLLLoss
 from wengert.torch.nn import PoissonNLLLoss as PoissonNLLLoss
 from wengert.torch.nn import SmoothL1Loss as SmoothL1Loss
 from wengert.torch.nn import SoftMarginLoss as SoftMarginLoss
 from wengert.torch.nn import TripletMarginLoss as TripletMarginLoss
-from wengert.torch.nn import TripletMarginWithDistanceLoss as TripletMarginWithDistanceLoss
 from wengert.dialects.torch.nn.layers.calls import Call as _Call
 class _Loss(_Call):
     def __init__(self, size_average: Any = ..., reduce: Any = ..., reduction: Any = ...) -> None: ...

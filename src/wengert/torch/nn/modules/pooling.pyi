@@ -14,9 +14,6 @@ from wengert.torch.nn import AdaptiveMaxPool3d as AdaptiveMaxPool3d
 from wengert.torch.nn import AvgPool1d as AvgPool1d
 from wengert.torch.nn import AvgPool2d as AvgPool2d
 from wengert.torch.nn import AvgPool3d as AvgPool3d
-from wengert.torch.nn import LPPool1d as LPPool1d
-from wengert.torch.nn import LPPool2d as LPPool2d
-from wengert.torch.nn import LPPool3d as LPPool3d
 from wengert.torch.nn import MaxPool1d as MaxPool1d
 from wengert.torch.nn import MaxPool2d as MaxPool2d
 from wengert.torch.nn import MaxPool3d as MaxPool3d
@@ -34,10 +31,6 @@ class _AdaptiveMaxPoolNd(_Call):
 from wengert.dialects.torch.nn.layers.pooling import _Windows as __Windows
 class _AvgPoolNd(__Windows):
     def __init__(self, kernel_size: Any, stride: Any = ..., padding: Any = ..., ceil_mode: Any = ..., count_include_pad: Any = ..., divisor_override: Any = ...) -> None: ...
-    ...
-from wengert.dialects.torch.nn.layers.calls import Call as _Call
-class _LPPoolNd(_Call):
-    def __init__(self, norm_type: Any, kernel_size: Any, stride: Any = ..., ceil_mode: Any = ...) -> None: ...
     ...
 from wengert.dialects.torch.nn.layers.pooling import _Windows as __Windows
 class _MaxPoolNd(__Windows):

@@ -4,24 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.dialects.kernel.functions import warn
-from wengert.dialects.torch.nn.layers.calls import Call, F, Weighted, layer, offer
+from wengert.dialects.torch.nn.layers.calls import Call, Weighted, layer, offer
 
 
 class Hardtanh(
     Call,
     function="hardtanh",
-    takes="min_val, max_val, inplace, min_value=None, max_value=None",
+    takes="min_val, max_val, inplace",
     shown="min_val=, max_val=, inplace?",
 ):
     """x clipped to an interval."""
 
     def _init_with(self, **options: Any) -> None:
-        for new in ("min_val", "max_val"):
-            old = options.pop(f"{new}ue")
-            if old is not None:
-                warn(f"`{new}ue` is an old name; write `{new}`", FutureWarning)
-                options[new] = old
         super()._init_with(**options)
         if self.max_val <= self.min_val:
             raise AssertionError(f"max_val {self.max_val} is not larger than {self.min_val}")
@@ -57,27 +51,17 @@ class _AlongAxis(Call, takes="dim=None", shown="dim="):
     pass
 
 
-class Softmax2d(Call):
-    """Softmax over the channels of images."""
-
-    def forward(self, input: Any) -> Any:
-        """Return the function along the channels."""
-        if input.ndim not in (3, 4):
-            raise ValueError(f"Softmax2d: the input has {input.ndim} axes; give 3 or 4")
-        return F.softmax(input, -3)
-
-
 #: What the layers take whose function has their name.
 _TAKES = {
     "ReLU": "inplace", "SiLU": "inplace", "Mish": "inplace", "SELU": "inplace",
-    "Threshold": "threshold, value, inplace", "RReLU": "lower, upper, inplace",
+    "Threshold": "threshold, value, inplace",
     "ELU": "alpha, inplace", "CELU": "alpha, inplace", "GELU": "approximate",
     "Softplus": "beta=1.0, threshold=20.0", "LogSigmoid": "", "Softsign": "", "Tanhshrink": "",
     "GLU": "dim",
 }  # fmt: skip
 offer(
     "activation",
-    *(Hardtanh, ReLU6, PReLU, Softmax2d),
+    *(Hardtanh, ReLU6, PReLU),
     *[layer(name, function=name.lower(), takes=takes) for name, takes in _TAKES.items()],
     layer("LeakyReLU", function="leaky_relu", takes="negative_slope, inplace"),
     layer("Hardsigmoid", function="hardsigmoid", takes="inplace", shown=""),

@@ -59,25 +59,6 @@ def is_lazy(param: Any) -> bool:
     return isinstance(param, UninitializedParameter)
 
 
-class LazyModuleMixin(Module):
-    """Goes before a module's class: parameters get their shapes from the first argument."""
-
-    #: what the module is afterwards
-    cls_to_become: Any = None
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._starts = self.register_forward_pre_hook(_start)
-
-    def has_uninitialized_params(self) -> bool:
-        """Return whether some parameter has no shape yet."""
-        return any(map(is_lazy, self._parameters.values()))
-
-    def initialize_parameters(self, input: Any) -> None:
-        """Give parameters their shapes; a subclass says how."""
-        raise NotImplementedError(f"{type(self).__name__} has no initialize_parameters")
-
-
 def _start(module: Any, args: tuple[Any, ...]) -> None:
     """Give a module's parameters their shapes before its first call, and be gone."""
     module.initialize_parameters(*args)
@@ -87,10 +68,12 @@ def _start(module: Any, args: tuple[Any, ...]) -> None:
         module.__class__ = module.cls_to_become
 
 
-class _Lazy(LazyModuleMixin, Weighted):
+class _Lazy(Weighted):
     """A layer that finds out one of its sizes; it is 0 until then."""
 
     _size: str
+    #: what the module is afterwards
+    cls_to_become: Any = None
 
     def __init_subclass__(cls, becomes: type[Module] | None = None, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -108,6 +91,10 @@ class _Lazy(LazyModuleMixin, Weighted):
     def _size_in(self, input: Any) -> int:
         """Return the size, from the first argument."""
         raise NotImplementedError
+
+    def has_uninitialized_params(self) -> bool:
+        """Return whether some parameter has no shape yet."""
+        return any(map(is_lazy, self._parameters.values()))
 
     def initialize_parameters(self, input: Any) -> None:
         """Give parameters their shapes."""
@@ -186,7 +173,6 @@ class _LazyNorm(_Lazy, takes=norm.OPTIONS):
 
 put(("nn.UninitializedParameter", "nn.parameter.UninitializedParameter"), UninitializedParameter)
 put(("nn.parameter.is_lazy",), is_lazy)
-put(("nn.modules.lazy.LazyModuleMixin",), LazyModuleMixin)
 offer("linear", LazyLinear)
 for _where, _base, _classes in (
     ("conv", _LazyConvolution, conv.CONVOLUTIONS),

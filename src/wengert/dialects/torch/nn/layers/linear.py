@@ -168,8 +168,4 @@ offer("sparse", Embedding, EmbeddingBag)
 offer("dropout", _DropoutNd)
 for _name in ("Dropout", "Dropout1d", "Dropout2d", "Dropout3d"):
     offer("dropout", layer(_name, _DropoutNd, function=_name.lower()))
-offer(
-    "dropout",
-    layer("AlphaDropout", _DropoutNd, function="alpha_dropout"),
-    layer("FeatureAlphaDropout", _DropoutNd, function="feature_alpha_dropout"),
-)
+offer("dropout", layer("AlphaDropout", _DropoutNd, function="alpha_dropout"))

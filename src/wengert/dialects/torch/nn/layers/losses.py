@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from wengert.dialects.torch.nn.layers.calls import Call, F, layer, offer
-from wengert.dialects.torch.nn.layers.shapes import PairwiseDistance
+from wengert.dialects.torch.nn.layers.calls import Call, layer, offer
 from wengert.dialects.torch.nn.losses import reduction_of
 
 
@@ -28,68 +27,23 @@ class _WeightedLoss(_Loss, takes="weight=None, size_average=None, reduce=None, r
     """A loss with a weight for each class or number."""
 
 
-class PoissonNLLLoss(
-    _Loss,
-    function="poisson_nll_loss",
-    takes="log_input, full, size_average, eps, reduce, reduction",
+_OLD = "size_average, reduce, reduction"
+
+
+class TripletMarginLoss(
+    _Loss, function="triplet_margin_loss", takes=f"margin, p=2.0, eps, swap, {_OLD}"
 ):
-    """The negative log-likelihood of Poisson's distribution."""
+    """How far a positive example is from being nearer than a negative one, by a margin."""
 
-    def forward(self, log_input: Any, target: Any) -> Any:
-        """Return the loss."""
-        return F.poisson_nll_loss(
-            log_input, target, log_input=self.log_input, full=self.full, eps=self.eps,
-            reduction=self.reduction,
-        )  # fmt: skip
-
-
-class NLLLoss(
-    _WeightedLoss,
-    function="nll_loss",
-    takes="weight, size_average, ignore_index, reduce, reduction",
-):
-    """Minus the log-chance of the right class."""
-
-
-class MultiMarginLoss(
-    _WeightedLoss,
-    function="multi_margin_loss",
-    takes="p, margin, weight, size_average, reduce, reduction",
-):
-    """The hinge loss of one right class."""
-
-    def _init_with(self, **options: Any) -> None:
-        super()._init_with(**options)
-        if self.p not in (1, 2):
-            raise ValueError(f"MultiMarginLoss: p is {self.p}; give 1 or 2")
-        if self.weight is not None and self.weight.ndim != 1:
-            raise ValueError(f"the weight has {self.weight.ndim} axes; give a vector")
-
-
-class _TripletLoss(_Loss):
     def _init_with(self, **options: Any) -> None:
         super()._init_with(**options)
         if self.margin <= 0:
             raise ValueError(f"margin is {self.margin}; give a positive number")
 
 
-class TripletMarginWithDistanceLoss(
-    _TripletLoss,
-    function="triplet_margin_with_distance_loss",
-    takes="*, distance_function, margin, swap, reduction",
-):
-    """TripletMarginLoss with a distance of the program's own."""
-
-    def _init_with(self, **options: Any) -> None:
-        options["distance_function"] = options["distance_function"] or PairwiseDistance()
-        super()._init_with(**options)
-
-
-_OLD = "size_average, reduce, reduction"
 offer(
     "loss",
-    *(_Loss, _WeightedLoss, PoissonNLLLoss, NLLLoss, MultiMarginLoss),
-    TripletMarginWithDistanceLoss,
+    *(_Loss, _WeightedLoss, TripletMarginLoss),
     layer("L1Loss", _Loss, function="l1_loss"),
     layer("MSELoss", _Loss, function="mse_loss"),
     layer("SmoothL1Loss", _Loss, function="smooth_l1_loss", takes=f"{_OLD}, beta"),
@@ -101,6 +55,18 @@ offer(
         function="cross_entropy",
         takes="weight, size_average, ignore_index, reduce, reduction, label_smoothing",
     ),
+    layer(
+        "NLLLoss",
+        _WeightedLoss,
+        function="nll_loss",
+        takes="weight, size_average, ignore_index, reduce, reduction",
+    ),
+    layer(
+        "PoissonNLLLoss",
+        _Loss,
+        function="poisson_nll_loss",
+        takes="log_input, full, size_average, eps, reduce, reduction",
+    ),
     layer("KLDivLoss", _Loss, function="kl_div", takes=f"{_OLD}, log_target"),
     layer("BCELoss", _WeightedLoss, function="binary_cross_entropy"),
     layer(
@@ -110,7 +76,6 @@ offer(
         takes=f"weight, {_OLD}, pos_weight",
     ),
     layer("SoftMarginLoss", _Loss, function="soft_margin_loss"),
-    layer("MultiLabelMarginLoss", _Loss, function="multilabel_margin_loss"),
     layer("MultiLabelSoftMarginLoss", _WeightedLoss, function="multilabel_soft_margin_loss"),
     layer("HingeEmbeddingLoss", _Loss, function="hinge_embedding_loss", takes=f"margin, {_OLD}"),
     *(
@@ -119,11 +84,5 @@ offer(
             ("CosineEmbeddingLoss", "cosine_embedding_loss"),
             ("MarginRankingLoss", "margin_ranking_loss"),
         )
-    ),
-    layer(
-        "TripletMarginLoss",
-        _TripletLoss,
-        function="triplet_margin_loss",
-        takes=f"margin, p=2.0, eps, swap, {_OLD}",
     ),
 )

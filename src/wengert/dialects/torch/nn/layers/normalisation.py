@@ -106,20 +106,6 @@ class _BatchNorm(_NormBase):
         )  # fmt: skip
 
 
-class SyncBatchNorm(
-    _BatchNorm,
-    takes=(
-        "num_features, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True, "
-        "process_group=None, device=None, dtype=None, *, bias=True"
-    ),
-):
-    """Batch normalisation over several processes, of which there is one."""
-
-    def _check_input_dim(self, input: Any) -> None:
-        if input.ndim < 2:
-            raise ValueError(f"the input has {input.ndim} axes; give batch and channels at least")
-
-
 class _InstanceNorm(
     _NormBase,
     takes=(
@@ -224,6 +210,6 @@ class LocalResponseNorm(
 
 BATCH_NORMS = family("BatchNorm", _BatchNorm, "Batch normalisation of channels {}.")
 INSTANCE_NORMS = family("InstanceNorm", _InstanceNorm, "Instance normalisation of channels {}.")
-offer("batchnorm", _NormBase, _BatchNorm, SyncBatchNorm, *BATCH_NORMS)
+offer("batchnorm", _NormBase, _BatchNorm, *BATCH_NORMS)
 offer("instancenorm", _InstanceNorm, *INSTANCE_NORMS)
 offer("normalization", GroupNorm, LayerNorm, RMSNorm, LocalResponseNorm)

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from wengert.dialects.kernel.functions import warn
-from wengert.dialects.torch.devices import check_device
 from wengert.dialects.torch.nn.module import Module
 from wengert.dialects.torch.table import put
 
@@ -62,18 +61,10 @@ class DistributedDataParallel(_Through):
         """Return a context in which gradients are not exchanged, as there is nobody to do so."""
         yield
 
-    def join(self, *args: Any, **options: Any) -> Any:
-        """Return a context that waits for other processes, of which there are none."""
-        return contextlib.nullcontext()
-
 
 put(("nn.DataParallel", "nn.parallel.DataParallel"), DataParallel)
 put(
     ("nn.parallel.DistributedDataParallel", "nn.parallel.distributed.DistributedDataParallel"),
     DistributedDataParallel,
     "one process: it calls the module",
-)
-put(
-    ("nn.parallel.scatter", "nn.parallel.scatter_gather.scatter"),
-    lambda *args, **options: check_device("cuda"),
 )

@@ -62,14 +62,6 @@ class AvgPool1d(
         super()._init_with(**_by_axes(options, 1))
 
 
-class _LPPoolNd(
-    Call,
-    takes="norm_type, kernel_size, stride=None, ceil_mode=False",
-    shown="norm_type=, kernel_size=, stride=, ceil_mode=",
-):
-    pass
-
-
 class _AdaptiveMaxPoolNd(Call, takes="output_size, return_indices=False", shown="output_size="):
     pass
 
@@ -81,12 +73,11 @@ class _AdaptiveAvgPoolNd(Call, takes="output_size", shown="output_size="):
 _largest, _mean = "The largest number of each window {}.", "The mean of each window {}."
 offer(
     "pooling",
-    *(_MaxPoolNd, _MaxUnpoolNd, _AvgPoolNd, _LPPoolNd, _AdaptiveMaxPoolNd, _AdaptiveAvgPoolNd),
+    *(_MaxPoolNd, _MaxUnpoolNd, _AvgPoolNd, _AdaptiveMaxPoolNd, _AdaptiveAvgPoolNd),
     *family("MaxPool", _MaxPoolNd, _largest, "max_pool"),
     *family("MaxUnpool", _MaxUnpoolNd, "Largest numbers {}, put back.", "max_unpool"),
     AvgPool1d,
     *family("AvgPool", _AvgPoolNd, _mean, "avg_pool", axes=(2, 3)),
-    *family("LPPool", _LPPoolNd, "The norm of each window {}.", "lp_pool"),
     *family("AdaptiveMaxPool", _AdaptiveMaxPoolNd, _largest, "adaptive_max_pool"),
     *family("AdaptiveAvgPool", _AdaptiveAvgPoolNd, _mean, "adaptive_avg_pool"),
 )

@@ -29,21 +29,15 @@ _MODES: dict[str, tuple[Callable[..., Any], int, dict[str, str]]] = {
 }
 
 
-def _one_way(
-    mode: str, has_bias: bool, rows: Native, states: list[Native], weights: list[Native],
-    **options: Any,
-) -> tuple[Native, tuple[Native, ...]]:  # fmt: skip
-    """Return a layer in one direction, whose weights are PyTorch's."""
-    rows_of, _, further = _MODES[mode]
-    weight_x, weight_h, *others = weights
-    biases = others[:2] if has_bias else (None, None)
+def _weights(mode: str, given: list[Native], has_bias: bool) -> dict[str, Any]:
+    """Return PyTorch's weights of a layer in one direction as Wengert names them."""
+    weight_x, weight_h, *others = given
+    bias_x, bias_h = others[:2] if has_bias else (None, None)
+    found: dict[str, Any] = {"bias_x": bias_x, "bias_h": bias_h, **_MODES[mode][2]}
     if len(others) % 2:
-        options["projection"] = ns.matrix_transpose(others[-1])
-    turned = (ns.matrix_transpose(weight_x), ns.matrix_transpose(weight_h))
-    found: tuple[Native, tuple[Native, ...]] = rows_of(
-        rows, states, *turned, *biases, **options, **further
-    )
-    return found
+        found["projection"] = ns.matrix_transpose(others[-1])
+    turned = {"weight_x": ns.matrix_transpose(weight_x), "weight_h": ns.matrix_transpose(weight_h)}
+    return found | turned
 
 
 def _owned(x: Native) -> Native:
@@ -52,41 +46,30 @@ def _owned(x: Native) -> Native:
 
 
 def _layers(
-    input: Input, hidden: TensorList, weights: TensorList, mode: Any, has_bias: Any, layers: Any,
+    input: Input, hidden: TensorList, weights: TensorList, mode: Any, has_bias: Any, count: Any,
     directions: Any, dropout: Any, sizes: Any,
 ) -> tuple[Native, ...]:  # fmt: skip
     """Return the hidden states of the last layer, and the last states of all layers."""
-    packed = sizes is not None
-    if packed:
-        rows = input
-    else:
+    rows, each = input, len(weights) // count
+    if sizes is None:
         time, batch, width = input.shape
         rows, sizes = ns.reshape(input, (time * batch, width)), (batch,) * time
-    each = len(weights) // (layers * directions)
-    ends = []
-    for layer in range(layers):
-        if layer and dropout:
-            rows = dropped(rows, dropout)
-        found = []
-        for k in range(layer * directions, (layer + 1) * directions):
-            states = [state[k] for state in hidden]
-            own = weights[k * each : (k + 1) * each]
-            ways = {"sizes": sizes, "reverse": bool(k % directions)}
-            result, last = _one_way(mode, has_bias, rows, states, own, **ways)
-            found.append(result)
-            ends.append(last)
-        rows = found[0] if directions == 1 else ns.concat(found, axis=1)
-    if not packed:
+    parts = [_weights(mode, weights[k * each : (k + 1) * each], has_bias) for k in range(count)]
+    rows, *ends = recurrent.stacked_rows(
+        _MODES[mode][0], rows, hidden, parts, sizes=sizes, directions=directions,
+        between=(lambda x: dropped(x, dropout)) if dropout else None,
+    )  # fmt: skip
+    if input.ndim == 3:
         rows = ns.reshape(rows, (time, batch, rows.shape[1]))
-    return _owned(rows), *(ns.stack(list(parts)) for parts in zip(*ends, strict=True))
+    return _owned(rows), *ends
 
 
 def _step(
     input: Input, hidden: TensorList, weights: TensorList, mode: Any, has_bias: Any
 ) -> tuple[Native, ...]:
     """Return the states after one step."""
-    sizes = (input.shape[0],)
-    return tuple(map(_owned, _one_way(mode, has_bias, input, hidden, weights, sizes=sizes)[1]))
+    given = _weights(mode, weights, has_bias)
+    return tuple(map(_owned, _MODES[mode][0](input, hidden, **given, sizes=input.shape[:1])[1]))
 
 
 _run_layers = guarded(_layers, "StackBackward0")
@@ -127,6 +110,19 @@ class _Recurrent(Call):
         if not isinstance(hx, (tuple, list)) or len(hx) != self._states:
             raise RuntimeError(f"hx is a {type(hx).__name__}; give a pair of tensors (h, c)")
         return list(hx)
+
+    def _begin(self, hx: Any, input: Any, shapes: list[tuple[int, ...]]) -> list[Any]:
+        """Return the states that are given, which must have some shapes, or zeros."""
+        if hx is None:
+            like: Any = {"dtype": input.dtype, "device": input.device}
+            return [NAMES["zeros"](shape, **like) for shape in shapes]
+        name, states = type(self).__name__, self._read_states(hx)
+        for state, shape in zip(states, shapes, strict=True):
+            if tuple(state.shape) != shape:
+                raise RuntimeError(f"{name}: hx is {list(state.shape)}; give {list(shape)}")
+            if state.dtype != input.dtype:
+                raise RuntimeError(f"{name}: hx is {state.dtype} and the input {input.dtype}")
+        return states
 
 
 # -- layers ----------------------------------------------------------------------------------------
@@ -233,46 +229,29 @@ class RNNBase(_Recurrent, takes=f"mode, input_size, hidden_size, {_OPTIONS}, pro
         count = len(self._all_weights)
         batch = input.shape[1] if sizes is None else sizes[0]
         widths = (self.proj_size or self.hidden_size, self.hidden_size)[: self._states]
-        if hx is None:
-            like: Any = {"dtype": input.dtype, "device": input.device}
-            states = [NAMES["zeros"](count, batch, n, **like) for n in widths]
-        else:
-            states = self._read_states(hx)
-        for state, n in zip(states, widths, strict=True):
-            if tuple(state.shape) != (count, batch, n):
-                raise RuntimeError(
-                    f"{name}: hx is {list(state.shape)}; give {[count, batch, n]}: layers and "
-                    "directions, batch, features"
-                )
-            if state.dtype != input.dtype:
-                raise RuntimeError(f"{name}: hx is {state.dtype} and the input {input.dtype}")
+        states = self._begin(hx, input, [(count, batch, n) for n in widths])
         chance = self.dropout if self.training else 0.0
-        ways = 2 if self.bidirectional else 1
-        options = (self.mode, self.bias, self.num_layers, ways, chance, sizes)
+        options = (self.mode, self.bias, count, count // self.num_layers, chance, sizes)
         return _run_layers(input, states, weights, *options)
 
 
-def _check_options(
-    input_size: Any, hidden_size: Any, num_layers: Any, bias: Any, batch_first: Any, dropout: Any,
-    proj_size: Any, **_: Any,
-) -> None:  # fmt: skip
+_KINDS = {"bias": bool, "batch_first": bool, "input_size": int, "hidden_size": int}
+
+
+def _check_options(dropout: Any, proj_size: Any, **options: Any) -> None:
     if isinstance(dropout, bool) or not isinstance(dropout, (int, float)) or not 0 <= dropout <= 1:
         raise ValueError(f"dropout is {dropout!r}; give a probability from 0 to 1")
-    if dropout and num_layers == 1:
+    if dropout and options["num_layers"] == 1:
         warn(f"dropout={dropout} is between layers, and there is one; it does nothing")
-    for name, value, kind in (
-        ("bias", bias, bool), ("batch_first", batch_first, bool), ("input_size", input_size, int),
-        ("hidden_size", hidden_size, int),
-    ):  # fmt: skip
-        if not isinstance(value, kind):
-            raise TypeError(f"{name} is a {type(value).__name__}; give a {kind.__name__}")
-    for name, value in (
-        ("input_size", input_size), ("hidden_size", hidden_size), ("num_layers", num_layers)
-    ):  # fmt: skip
-        if value <= 0:
-            raise ValueError(f"{name} is {value}; give a number above 0")
-    if not 0 <= proj_size < hidden_size:
-        raise ValueError(f"proj_size is {proj_size}; give 0 or more, below {hidden_size}")
+    for name, kind in _KINDS.items():
+        if not isinstance(options[name], kind):
+            given = type(options[name]).__name__
+            raise TypeError(f"{name} is a {given}; give a {kind.__name__}")
+    for name in ("input_size", "hidden_size", "num_layers"):
+        if options[name] <= 0:
+            raise ValueError(f"{name} is {options[name]}; give a number above 0")
+    if not 0 <= proj_size < options["hidden_size"]:
+        raise ValueError(f"proj_size is {proj_size}; give 0 or more, below hidden_size")
 
 
 class RNN(
@@ -340,24 +319,17 @@ class RNNCellBase(_Recurrent, takes=f"input_size, hidden_size, bias, num_chunks,
             raise RuntimeError(
                 f"{name}: the input has {x.shape[1]} features; it was made for {self.input_size}"
             )
-        if hx is None:
-            like: Any = {"dtype": x.dtype, "device": x.device}
-            zeros = NAMES["zeros"](x.shape[0], self.hidden_size, **like)
-            states = [zeros] * self._states
-        else:
+        if hx is not None:
             states = self._read_states(hx)
             if any(s.ndim not in (1, 2) for s in states):
                 raise ValueError(f"{name}: hx has {[s.ndim for s in states]} axes; give 1 or 2")
-            states = [s.unsqueeze(0) if alone else s for s in states]
-        wanted = (x.shape[0], self.hidden_size)
-        for state in states:
-            if tuple(state.shape) != wanted:
-                raise RuntimeError(f"{name}: hx is {list(state.shape)}; give {list(wanted)}")
+            hx = self._as_given([s.unsqueeze(0) if alone else s for s in states])
+        states = self._begin(hx, x, [(x.shape[0], self.hidden_size)] * self._states)
         weights = [self.weight_ih, self.weight_hh]
         if self.bias:
             weights += [self.bias_ih, self.bias_hh]
-        if any(t.dtype != x.dtype for t in (*states, *weights)):
-            raise RuntimeError(f"{name}: input, states and weights are not of one dtype")
+        if any(w.dtype != x.dtype for w in weights):
+            raise RuntimeError(f"{name}: the input is {x.dtype} and the weights are not")
         mode = self._mode or _mode_of(self.nonlinearity, RuntimeError)
         found = _run_step(x, states, weights, mode, self.bias)
         return self._as_given([s.squeeze(0) for s in found] if alone else list(found))

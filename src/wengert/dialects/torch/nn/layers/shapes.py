@@ -89,7 +89,6 @@ offer(
     layer("PixelShuffle", function="pixel_shuffle", takes="upscale_factor"),
     layer("PixelUnshuffle", function="pixel_unshuffle", takes="downscale_factor"),
 )
-offer("channelshuffle", layer("ChannelShuffle", function="channel_shuffle", takes="groups"))
 offer(
     "distance",
     PairwiseDistance,

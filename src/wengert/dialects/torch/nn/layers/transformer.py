@@ -16,7 +16,7 @@ from wengert.dialects.torch.nn.layers.calls import Call, F, offer, parameter
 from wengert.dialects.torch.nn.layers.linear import Linear
 from wengert.dialects.torch.nn.layers.normalisation import LayerNorm
 from wengert.dialects.torch.nn.module import Module
-from wengert.dialects.torch.table import NAMES, put
+from wengert.dialects.torch.table import NAMES
 
 Dropout: Any = NAMES["nn.Dropout"]
 
@@ -47,17 +47,15 @@ class MultiheadAttention(
         super()._init_with(**options)
         self.head_dim = width // heads
         self._qkv_same_embed_dim = self.kdim == width and self.vdim == width
-        one = {"in_proj_weight": (3 * width, width)}
-        three = {
-            "q_proj_weight": (width, width), "k_proj_weight": (width, self.kdim),
-            "v_proj_weight": (width, self.vdim),
-        }  # fmt: skip
-        mine, others = (one, three) if self._qkv_same_embed_dim else (three, one)
-        for name, shape in mine.items():
-            setattr(self, name, parameter(*shape, **like))
-        for name in others:
-            self.register_parameter(name, None)
-        self.register_parameter("in_proj_bias", parameter(3 * width, **like) if bias else None)
+        one = self._qkv_same_embed_dim
+        for name, shape, wanted in (
+            ("in_proj_weight", (3 * width, width), one),
+            ("q_proj_weight", (width, width), not one),
+            ("k_proj_weight", (width, self.kdim), not one),
+            ("v_proj_weight", (width, self.vdim), not one),
+            ("in_proj_bias", (3 * width,), bias),
+        ):
+            self.register_parameter(name, parameter(*shape, **like) if wanted else None)
         self.out_proj = NonDynamicallyQuantizableLinear(width, width, bias=bias, **like)
         for name in ("bias_k", "bias_v"):
             setattr(self, name, parameter(1, 1, width, **like) if more else None)
@@ -369,5 +367,3 @@ offer(
     "transformer", Transformer, TransformerEncoder, TransformerDecoder, TransformerEncoderLayer,
     TransformerDecoderLayer,
 )  # fmt: skip
-_place = "nn.modules.linear.NonDynamicallyQuantizableLinear"
-put((_place,), NonDynamicallyQuantizableLinear)

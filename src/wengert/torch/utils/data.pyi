@@ -4,10 +4,8 @@ from typing import Any
 
 from wengert.dialects.torch.tensors import Tensor as _Tensor
 from wengert.torch import Tensor as Tensor
-from . import _utils as _utils
 
 from wengert.dialects.torch.data.samplers import BatchSampler as BatchSampler
-from wengert.dialects.torch.data.datasets import ChainDataset as ChainDataset
 from wengert.dialects.torch.data.datasets import ConcatDataset as ConcatDataset
 from typing import Generic as _Generic
 class DataLoader(_Generic):
@@ -22,7 +20,6 @@ from wengert.dialects.torch.data.datasets import IterableDataset as IterableData
 from wengert.dialects.torch.data.samplers import RandomSampler as RandomSampler
 from wengert.dialects.torch.data.samplers import Sampler as Sampler
 from wengert.dialects.torch.data.samplers import SequentialSampler as SequentialSampler
-from wengert.dialects.torch.data.datasets import StackDataset as StackDataset
 from wengert.dialects.torch.data.datasets import Subset as Subset
 from wengert.dialects.torch.data.samplers import SubsetRandomSampler as SubsetRandomSampler
 from wengert.dialects.torch.data.datasets import TensorDataset as TensorDataset

@@ -4,7 +4,6 @@ from typing import Any
 
 from wengert.dialects.tensorflow.tensors import Tensor as _Tensor
 from wengert.tensorflow import Tensor as Tensor
-from . import random as random
 
 def abs(*operands: Any) -> Any: ...
 from wengert.tensorflow.experimental.numpy import abs as absolute

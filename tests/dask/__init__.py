@@ -1,0 +1,1 @@
+"""Tests of `wengert.dask`: on schedulers of this process, and on a cluster of three processes."""

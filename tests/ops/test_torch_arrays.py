@@ -195,3 +195,12 @@ def test_products_of_narrow_floats_are_computed_as_such(monkeypatch: Any) -> Non
 def test_a_narrow_array_beside_a_wide_one_is_widened() -> None:
     y = wg.matmul(wg.asarray(torch.ones(2, 3, dtype=torch.bfloat16)), wg.asarray(torch.ones(3, 2)))
     assert y.data.dtype == torch.float32
+
+
+def test_second_derivatives_of_a_slice_that_goes_back() -> None:
+    def cubes(x: Any) -> Any:
+        return wg.sum(x[::-2] ** 3)
+
+    x = torch.arange(5, dtype=torch.float64)
+    product = wg.grad(lambda x: wg.sum(wg.grad(cubes)(x) * x))(x)
+    assert torch.equal(product, torch.tensor([0.0, 0, 36, 0, 144], dtype=torch.float64))

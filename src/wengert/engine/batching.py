@@ -128,6 +128,14 @@ def plain_namespace(raw: Any) -> Any:
     return backends.namespace_of(raw)
 
 
+def is_traced(raw: Any) -> bool:
+    """Whether a raw array, batched or not, stands for what a compiled program will compute."""
+    while type(raw) is Batched:
+        raw = raw.values._raw
+    control = backends.namespace_of(raw).control
+    return control is not None and control.is_traced(raw)
+
+
 class _Namespace:
     """Functions of batched raw arrays, by way of tensors; of others, those of their library."""
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from wengert import backends
 from wengert.backends import Kept, Namespace
-from wengert.engine.batching import highest, levels, plain_namespace
+from wengert.engine.batching import highest, is_traced, levels, plain_namespace
 from wengert.engine.node import NOBODY, Edge, Node, Tokens, active, meet, new_node
 from wengert.engine.op import OUTPUT, Op, Shapes
 from wengert.engine.tensor import Tensor, wrap
@@ -119,6 +119,13 @@ def in_one_program(name: str, xp: Any, other: Any, raws: list[Any]) -> tuple[Any
             "convert one first, with wg.from_dlpack or its library's own asarray"
         )
     return mine, [mine.asarray(r) if isinstance(r, np.ndarray) else r for r in raws]
+
+
+def beside(tensor: Tensor, other: Tensor) -> Tensor:
+    """Return a tensor on NumPy as a constant of the program that `other` is compiled in, if any."""
+    if not isinstance(tensor._raw, np.ndarray) or not is_traced(other._raw):
+        return tensor
+    return wrap(plain_namespace(other._raw).asarray(tensor._raw), tensor._node)
 
 
 def check_together(name: str, one: Tensor, other: Tensor) -> None:

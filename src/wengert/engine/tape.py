@@ -12,7 +12,7 @@ from wengert.engine import cotangents as ct
 from wengert.engine.batching import levels
 from wengert.engine.node import NOBODY, Node, Token, Tokens, active, watch
 from wengert.engine.op import leaf as leaf_node
-from wengert.engine.record import check_together, lift
+from wengert.engine.record import beside, check_together, lift
 from wengert.engine.sweep import ancestors, reverse
 from wengert.engine.tensor import Tensor, wrap
 from wengert.errors import DtypeError, ShapeError, TapeError, caller_line
@@ -206,6 +206,7 @@ class Tape:
                         f"output_gradients has shape {weight.shape} and the target {shape}; "
                         "give one number for each element of the target"
                     )
+                weight = beside(weight, target)
                 check_together("gradient: output_gradients", target, weight)
                 if backends.loses(weight.dtype, target.dtype):
                     raise DtypeError(

@@ -21,6 +21,7 @@ from wengert.errors import ShapeError
 from wengert.ops import batching, joining, shapes
 from wengert.ops.batching import innermost, is_visible, on_device
 from wengert.ops.families import linear, one_axis, position_map, sample
+from wengert.ops.positions import sliced
 
 
 class Key(NamedTuple):
@@ -262,24 +263,6 @@ def slice_transpose(xp: Any, g: Any, x_shape: Any, parts: Any) -> Block:
 
 
 _ALL = slice(None)
-
-
-def sliced(xp: Any, x: Any, parts: Any) -> Any:
-    """Return x[parts], also by a library without slices that go back."""
-    if xp is backends.NUMPY or not any(isinstance(p, slice) and (p.step or 1) < 0 for p in parts):
-        return x[parts]
-    ahead: list[Any] = []
-    flipped: list[int] = []
-    axis, lengths = 0, iter(x.shape)
-    for part in parts:
-        n = 0 if part is None else next(lengths)
-        if isinstance(part, slice) and (part.step or 1) < 0:
-            r = range(n)[part][::-1]
-            part = slice(r.start, r[-1] + 1, r.step) if r else slice(0, 0)
-            flipped.append(axis)
-        ahead.append(part)
-        axis += not isinstance(part, int)
-    return xp.flip(x[tuple(ahead)], axis=tuple(flipped))
 
 
 slice_parts = position_map(

@@ -15,9 +15,28 @@ from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import batching
 from wengert.ops.families import linear, sample
 
+
+def sliced(xp: Any, x: Any, parts: Any) -> Any:
+    """Return x[parts], also by a library without slices that go back."""
+    if xp is backends.NUMPY or not any(isinstance(p, slice) and (p.step or 1) < 0 for p in parts):
+        return x[parts]
+    ahead: list[Any] = []
+    flipped: list[int] = []
+    axis, lengths = 0, iter(x.shape)
+    for part in parts:
+        n = 0 if part is None else next(lengths)
+        if isinstance(part, slice) and (part.step or 1) < 0:
+            r = range(n)[part][::-1]
+            part = slice(r.start, r[-1] + 1, r.step) if r else slice(0, 0)
+            flipped.append(axis)
+        ahead.append(part)
+        axis += not isinstance(part, int)
+    return xp.flip(x[tuple(ahead)], axis=tuple(flipped))
+
+
 embed = linear(
     "embed",
-    lambda xp, g, key: g[key],
+    lambda xp, g, key: g[key] if xp is Tensor._namespace else sliced(xp, g, key),
     args=("values",),
     params=("shape", "key"),
     batch=batching.with_params(

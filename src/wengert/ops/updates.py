@@ -22,7 +22,8 @@ from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import batching
 from wengert.ops.families import pull_with_mask, sample, special
 from wengert.ops.families.structure import zeros_for
-from wengert.ops.indexing import has_arrays, index, is_selected, over_examples, sliced
+from wengert.ops.indexing import has_arrays, index, is_selected, over_examples
+from wengert.ops.positions import sliced
 from wengert.ops.reductions import attains
 from wengert.ops.segments import distinct
 

@@ -26,8 +26,10 @@ from wengert.optim import formulas
 from wengert.optim.formulas import Formula
 from wengert.optim.leaves import (
     check_inexact,
+    counted,
     each_once,
     for_each,
+    is_compiled,
     labels,
     like,
     matcher,
@@ -164,7 +166,7 @@ class _Optimiser:
         leaves, rebuild = flatten(params)
         self._check_state(state)
         self._check_twins(params, leaves)
-        step = int(state["step"])
+        step = counted(state["step"])
         match = matcher(params)
         columns = [match(gradients, ("params", "gradients"))]
         columns += [match(state[name], ("params", f"state[{name!r}]")) for name in self._kept]
@@ -233,7 +235,7 @@ class _Optimiser:
         p = tensor(leaf) if recorded else raw(leaf)
         check_inexact(p)
         xp = Tensor._namespace if recorded else backends.namespace_of(p)
-        count = int(count) + 1
+        count = counted(count) + 1
         g = _fitted(xp, gradient, p, "the gradient")
         slots = [_fitted(xp, slot, p, "the state") for slot in slots]
         arrays = [p, *slots]
@@ -253,7 +255,7 @@ class _Optimiser:
         moved, *slots = (n if type(n) is _Write else like(n, leaf) for n in new)
         return (moved, count, *slots) if kept else (moved,)
 
-    def _run(self, xp: Any, rate: Any, count: int, p: Any, g: Any, *slots: Any) -> list[Any]:
+    def _run(self, xp: Any, rate: Any, count: Any, p: Any, g: Any, *slots: Any) -> list[Any]:
         """Return the formula's answers, however the arrays need it to be computed."""
         if backends.kind_of(p.dtype) == "c":  # a pair of real numbers
             real, imag = (
@@ -265,7 +267,10 @@ class _Optimiser:
         if type(rate) is Tensor:
             rate = xp.astype(rate, p.dtype)
         options = {**self._options, "lr": rate}
-        if count == 1:
+        if is_compiled(count):
+            count = backends.namespace_of(count).astype(count, p.dtype)
+            options["dampening"] = (count > 1) * options.get("dampening", 0.0)
+        elif count == 1:
             options["dampening"] = 0.0  # the first gradient is taken in full
         keys = self._slots.values()
         state = dict(zip(keys, slots, strict=True))

@@ -25,6 +25,7 @@ import numpy as np
 
 from wengert.backends import threads
 from wengert.engine.tensor import Tensor, wrap
+from wengert.optim.leaves import is_compiled
 
 State = dict[str, Any]
 Options = dict[str, Any]
@@ -149,7 +150,7 @@ def _unbiased_root(square: Any, bias: Any, options: Options) -> Any:
 
 def _count(number: Any) -> Any:
     """Return a number of the state as Python's; as a tensor where steps are recorded."""
-    return number if isinstance(number, Tensor) else float(number)
+    return number if isinstance(number, Tensor) or is_compiled(number) else float(number)
 
 
 def _in_place(xp: Any, name: str, x: Any, *others: Any) -> Any:
@@ -278,7 +279,7 @@ def adagrad(xp: Any, p: Any, g: Any, state: State, options: Options) -> Any:
     """Return a step scaled by the root of the sum of squares."""
     g = _decayed(p, g, options)
     state["sum"] += g * g
-    slower = 1 + (float(state["step"]) - 1) * options.get("lr_decay", 0)
+    slower = 1 + (_count(state["step"]) - 1) * options.get("lr_decay", 0)
     return _moved(p, options["lr"] / slower, g / _root(xp, state["sum"], options))
 
 

@@ -11,6 +11,7 @@ import optree
 
 from wengert import backends
 from wengert.elements.selections import Selection
+from wengert.engine import batching
 from wengert.engine.cotangents import Block, sizes
 from wengert.engine.record import SCALARS
 from wengert.engine.tensor import Tensor, wrap
@@ -18,6 +19,17 @@ from wengert.errors import DtypeError, ShapeError
 from wengert.ops.variable import Variable
 from wengert.transforms.gradients import is_traced
 from wengert.trees import is_record, is_setting
+
+
+def counted(number: Any) -> Any:
+    """Return a count as Python's number; as an array where a program is compiled."""
+    array = number._raw if type(number) is Tensor else number
+    return array if is_compiled(array) else int(number)
+
+
+def is_compiled(value: Any) -> bool:
+    """Whether a value is an array of a program that is being compiled."""
+    return backends.namespace_of(value) is not None and batching.is_traced(value)
 
 
 def matcher(tree: Any) -> Callable[[Any, tuple[str, str]], list[Any]]:

@@ -11,12 +11,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from wengert.engine.batching import Batched, Level, highest, levels, outside, plain_namespace
+from wengert.engine.cotangents import Block
 from wengert.engine.node import Node, active
 from wengert.engine.record import interested
 from wengert.engine.tensor import Tensor, wrap
 from wengert.errors import RuleError, ShapeError
 from wengert.transforms.gradients import as_tensor
-from wengert.transforms.single_node import reopened
+from wengert.transforms.single_node import as_tensors, reopened
 from wengert.transforms.traced import Mapped, Piece, has_derivative, recorded_call
 from wengert.transforms.vmap import collected
 from wengert.trees import Rebuild, flatten, paths
@@ -55,8 +56,10 @@ def _answers(xp: Any, tensors: list[Any]) -> list[Any]:
     return tensors if xp is Tensor._namespace else [t if t is None else t._raw for t in tensors]
 
 
-def _tensors(values: Sequence[Any]) -> list[Any]:
-    return [v if v is None or type(v) is Tensor else wrap(v) for v in values]
+def _tensors(xp: Any, values: Sequence[Any]) -> list[Any]:
+    """Return what a sweep on xp carries as tensors, whole ones, or None."""
+    dense = [v.todense(xp) if type(v) is Block else v for v in values]
+    return [v if v is None or type(v) is Tensor else wrap(v) for v in dense]
 
 
 class CompiledScan:
@@ -71,12 +74,19 @@ class CompiledScan:
     """
 
     def __init__(
-        self, control: Any, call: Call, form: Rebuild, x_form: Rebuild, checkpoint: bool, what: str
+        self,
+        control: Any,
+        call: Call,
+        form: Rebuild,
+        x_form: Rebuild,
+        checkpoint: bool,
+        what: str,
+        reads: Sequence[Any] = (),
     ) -> None:
         self.control, self.call, self.form, self.x_form = control, call, form, x_form
         self.checkpoint, self.what = checkpoint, what
         self.kinds: list[tuple[Any, Any]] = []
-        self.piece = Piece(self._step)
+        self.piece = Piece(self._step, reads)
 
     def _step(self, given: list[Tensor]) -> list[Tensor]:
         state, x = given[: self.states], given[self.states :]
@@ -84,7 +94,9 @@ class CompiledScan:
         leaves, self.y_form = flatten(y)
         self.absent = [v is None for v in leaves]
         named = f"{self.what}: y"
-        return _on(self.control, [*new, *(as_tensor(v, named) for v in leaves if v is not None)])
+        like = next(iter(given), 0.0)  # numbers are of its dtype
+        found = [as_tensors([like, v], named)[1] for v in leaves if v is not None]
+        return _on(self.control, [*new, *(as_tensor(v, named) for v in found)])
 
     def __call__(
         self, first: list[Tensor], parts: list[Tensor], count: int, reverse: bool
@@ -140,7 +152,10 @@ class CompiledScan:
 
         def call(state: Any, x: Any) -> tuple[list[Tensor], Any]:
             with reopened(level):
-                found = [collected(t, level, self.what) for t in self._step(inside([*state, *x]))]
+                found = [
+                    collected(t, level, self.what)
+                    for t in self.piece.function(inside([*state, *x]))
+                ]
             return found[: self.states], found[self.states :]
 
         def kinds(*arrays: Any) -> list[Any]:
@@ -247,7 +262,7 @@ class CompiledScan:
 
     def cotangents(self, xp: Any, g: Any) -> list[Any]:
         """Return cotangents of first state, xs and captured tensors, given those of results."""
-        weights = _tensors(g if len(self.live) > 1 else [g])
+        weights = _tensors(xp, g if len(self.live) > 1 else [g])
         given = dict(zip(self.live, weights, strict=True))
         if xp is Tensor._namespace or not self.keeps:
             return _answers(xp, self._back_on_tensors(given))
@@ -326,7 +341,7 @@ class CompiledScan:
         """Return the state before each step, stacked, on tensors."""
 
         def call(state: Any, x: Any) -> tuple[list[Tensor], Any]:
-            return self.call(self.form(state), self.x_form(x))[0], list(state)
+            return self.piece.function([*state, *x])[: self.states], list(state)
 
         loop = CompiledScan(self.control, call, list, list, self.checkpoint, self.what)
         return loop(self.first, self.parts, self.count, self.reverse)[1].leaves
@@ -341,7 +356,7 @@ class CompiledScan:
         ends += [(node.shape, node.dtype) for node in self.piece.captured]
         for k, (shape, dtype) in enumerate(ends):
             full.append(wrap(zeros(shape, dtype=dtype)) if k not in given else given[k])
-        full = _tensors(full)
+        full = _tensors(xp, full)
         a, b = len(moving), len(self.inexact)
         captured = full[b:]
 
@@ -381,7 +396,7 @@ class CompiledCond:
         self.rebuild = rebuild
         self.forms: list[Any] = [None, None]
         self.dtypes: list[Any] | None = None
-        self.pieces = [Piece(self._branch(k, f)) for k, f in enumerate(functions)]
+        self.pieces = [Piece(self._branch(k, f), [f]) for k, f in enumerate(functions)]
 
     def _branch(self, which: int, function: Callable[..., Any]) -> Any:
         def call(given: list[Tensor]) -> list[Tensor]:
@@ -429,12 +444,17 @@ class CompiledCond:
         return form(recorded_call(self, [*nodes, *captured], raws, self.live))
 
     def _chosen(self, functions: Sequence[Callable[..., Any]], tensors: list[Tensor]) -> Any:
+        """Return what one of two functions of the tensors returns: a list of tensors."""
+        if levels.get() and highest(_raws(tensors), {}) is not None:  # many sweeps in one
+            where: Any = Tensor._namespace.where
+            yes, no = (function(*tensors) for function in functions)
+            return [where(self.condition, a, b) for a, b in zip(yes, no, strict=True)]
         return CompiledCond(self.control, self.condition, functions, list, self.what)(tensors)
 
     def cotangents(self, xp: Any, g: Any) -> list[Any]:
         """Return cotangents of the operands and captured tensors, by the same choice."""
         zeros: Any = plain_namespace(self.condition._raw).zeros
-        weights = _tensors(g if len(self.live) > 1 else [g])
+        weights = _tensors(xp, g if len(self.live) > 1 else [g])
         weights = [
             wrap(zeros(self.kinds[k][0], dtype=self.kinds[k][1])) if w is None else w
             for k, w in zip(self.live, weights, strict=True)
@@ -472,7 +492,7 @@ class CompiledCond:
 
             return call
 
-        moving = _tensors([given[k] for k in places])
+        moving = _tensors(xp, [given[k] for k in places])
         found = self._chosen([along(p) for p in self.pieces], [*self.operands, *moving])
         answers = _answers(xp, found)
         return answers if len(answers) > 1 else answers[0]
@@ -501,13 +521,14 @@ def compiled_while(
     control: Any,
     condition: Callable[[Any], Any],
     moved: Callable[[Any], list[Tensor]],
+    body: Callable[[Any], Any],
     form: Rebuild,
     first: list[Tensor],
     what: str,
 ) -> list[Tensor]:
     """Return the state after a compiled loop of unknown length."""
     first = _on(control, first)
-    piece = Piece(lambda given: _on(control, moved(form(given))))
+    piece = Piece(lambda given: _on(control, moved(form(given))), [body])
     control.shapes(lambda *arrays: piece.probe(arrays), *control.specimens(_raws(first)))
     asked = Piece(lambda given: [as_tensor(condition(form(given)), f"{what}: the condition")])
     raws = control.while_loop(lambda s: asked.values(s)[0], piece.values, _raws(first))

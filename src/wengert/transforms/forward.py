@@ -9,7 +9,7 @@ from wengert import backends
 from wengert.engine.batching import levels
 from wengert.engine.cotangents import Block
 from wengert.engine.forward import push
-from wengert.engine.record import check_together, lift
+from wengert.engine.record import beside, check_together, lift
 from wengert.engine.tape import Part, Tape, part_of_tape
 from wengert.engine.tensor import Tensor
 from wengert.errors import DtypeError, ShapeError, TapeError
@@ -33,6 +33,7 @@ def as_tangent(value: Any, part: Part, what: str) -> Tensor | Block | None:
             f"{what}: a tangent has shape {given} and its primal {shape}; give one number for each "
             "element of the primal"
         )
+    values = beside(values, primal)
     if type(value) in (Tensor, Block) or backends.namespace_of(value) is not None:
         check_together(f"{what}: tangents", primal, values)
     if backends.loses(values.dtype, primal.dtype):

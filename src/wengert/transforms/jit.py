@@ -8,18 +8,18 @@ one compiled program and the arguments of another.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib
 import inspect
 import types
-from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from wengert import backends
-from wengert.engine.batching import Batched, highest, levels, outside
+from wengert.engine.batching import Batched, highest, levels, outside, plain_namespace
 from wengert.engine.cotangents import Block
 from wengert.engine.node import active
 from wengert.engine.record import SCALARS
@@ -29,7 +29,7 @@ from wengert.ops.variable import Variable
 from wengert.transforms.checkpoint import plain_raw
 from wengert.transforms.gradients import as_tensor
 from wengert.transforms.single_node import detached, is_inexact, is_recorded, recorded_as_one
-from wengert.transforms.surroundings import found_in
+from wengert.transforms.surroundings import found_in, tensors_in
 from wengert.transforms.traced import Inner, Piece, compiling
 from wengert.transforms.vmap import vmap
 from wengert.trees import Rebuild, flat, flatten, structure
@@ -144,7 +144,8 @@ class Jitted:
         return self if instance is None else types.MethodType(self, instance)
 
     def __repr__(self) -> str:
-        return f"<{self.name}, compiled {self.compilations} times>"
+        times = "once" if self.compilations == 1 else f"{self.compilations} times"
+        return f"<{self.name}, compiled {times}>"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Return what the function returns, from a compiled program."""
@@ -171,8 +172,7 @@ class Jitted:
         if any(type(v) is Tensor and control.is_traced(v._raw) for v in given):
             return self.fun(*args, **kwargs)  # a part of the program that is compiled now
         plain = {k: leaf for k, leaf in enumerate(leaves) if given[k] is None}
-        parts = (static.items(), named.items(), plain.items())
-        key = (count, structure(moving), *map(tuple, parts))
+        key = (count, structure(moving), *map(_key, (static, named, plain)))
         try:
             program = self._programs.get(key)
         except TypeError:
@@ -202,6 +202,15 @@ class Jitted:
         return tuple(numbers)
 
 
+def _key(values: dict[Any, Any]) -> tuple[Any, ...]:
+    """Return a key for plain values by place, in which 1, 1.0 and True are different."""
+    return tuple((k, _typed(v)) for k, v in values.items())
+
+
+def _typed(value: Any) -> Any:
+    return (type(value), tuple(map(_typed, value)) if type(value) is tuple else value)
+
+
 def _static(
     fun: Function, positions: tuple[int, ...], names: tuple[str, ...]
 ) -> tuple[tuple[int, ...], tuple[str, ...]]:
@@ -217,11 +226,12 @@ def _static(
 
 def _as_value(leaf: Any, what: str) -> Any:
     """Return an array as a tensor, a number as it is, and None for a value that is neither."""
-    if type(leaf) is Tensor or type(leaf) in SCALARS:
+    if type(leaf) in SCALARS:
         return leaf
     if hasattr(type(leaf), "__wengert_tensor__"):
-        return leaf.__wengert_tensor__()
-    xp = backends.namespace_of(leaf)
+        leaf = leaf.__wengert_tensor__()
+    is_tensor = type(leaf) is Tensor
+    xp: Any = plain_namespace(leaf._raw) if is_tensor else backends.namespace_of(leaf)
     if xp is None:
         return None
     if xp is not backends.NUMPY and xp.control is None:
@@ -230,7 +240,7 @@ def _as_value(leaf: Any, what: str) -> Any:
             "arrays; leave out wg.jit, whose tape runs on the arrays as they are, or convert them, "
             "for example with jax.dlpack.from_dlpack"
         )
-    return wrap(backends.plain(leaf))
+    return leaf if is_tensor else wrap(backends.plain(leaf))
 
 
 def _kind_of(leaves: list[Any], control: Any) -> str:
@@ -294,7 +304,9 @@ class Program:
 
     def __init__(self, owner: Jitted, control: Any, form: Form, donated: tuple[int, ...]) -> None:
         self.owner, self.control, self.form = owner, control, form
-        self.generators, self.variables = found_in([owner.fun])
+        held = [*form.plain.values(), *form.static.values(), *form.named.values()]
+        self.generators, self.variables = found_in([owner.fun, *held])
+        self.tensors = tensors_in([owner.fun, *held])
         self.known = Known()
         self.piece = Piece(self.flat)
         self._values = control.compiled(self._trace, donated)
@@ -310,20 +322,14 @@ class Program:
         """Return the arrays of the results, and the values that variables are assigned."""
         count = len(tensors) - len(self.variables)
         args, kwargs = self.form.arguments(tensors[:count])
-        before = [(v._leaf, v._value) for v in self.variables]
         states = [g.bit_generator.state for g in self.generators]
         known = self.known = Known()
-        try:
-            for variable, tensor in zip(self.variables, tensors[count:], strict=True):
-                variable._leaf = tensor._node or variable._leaf
-                variable._value = wrap(tensor._raw, variable._leaf)
+        with self._bound(tensors):
             leaves, known.rebuild = flatten(self.owner.fun(*args, **kwargs))
             values = [v._value._raw for v in self.variables]
-        finally:
-            for variable, (own, value) in zip(self.variables, before, strict=True):
-                variable._leaf, variable._value = own, value
         pairs = zip(self.generators, states, strict=True)
-        for generator in [g for g, state in pairs if g.bit_generator.state != state]:
+        for generator, state in [(g, s) for g, s in pairs if g.bit_generator.state != s]:
+            generator.bit_generator.state = state
             raise CompileError(
                 f"{self.owner.name}: it draws from {type(generator).__name__}, which would happen "
                 "once, while it is compiled, and give the same numbers in each call; draw outside "
@@ -339,9 +345,25 @@ class Program:
         arrays = [t if type(t._raw) is Batched else wrap(asarray(t._raw), t._node) for t in found]
         return arrays + [wrap(asarray(values[k])) for k in known.assigned]
 
+    @contextlib.contextmanager
+    def _bound(self, tensors: Sequence[Tensor]) -> Iterator[None]:
+        """Return a context in which variables have the values, and nodes, of the last tensors.
+
+        Rules need it too: those of checkpoints and loops run parts of the function again.
+        """
+        before = [(v._leaf, v._value) for v in self.variables]
+        try:
+            own = tensors[len(tensors) - len(self.variables) :]
+            for variable, tensor in zip(self.variables, own, strict=True):
+                variable._leaf = tensor._node or variable._leaf
+                variable._value = wrap(tensor._raw, variable._leaf)
+            yield
+        finally:
+            for variable, (leaf, value) in zip(self.variables, before, strict=True):
+                variable._leaf, variable._value = leaf, value
+
     def _traced(self, function: Function, *given: Any) -> Any:
         """Return what a function returns while a program is being compiled."""
-        self.owner.compilations += 1
         before, token = levels.get(), compiling.set(self.control)
         levels.set(())
         try:
@@ -363,7 +385,18 @@ class Program:
             self._refuse_captured()
             return found
 
+        self.owner.compilations += 1
         return self.control.Results(self._traced(run), self.known)
+
+    def _look_for_captured(self, given: list[Any]) -> None:
+        """Trace the function on shapes, for tensors that it reads and a tape records by now."""
+        values = [np.zeros(v.shape, v.dtype) if type(v) is Tensor else v for v in given]
+        shapes, probe = self.control.shapes, self.piece.probe
+        self.piece.captured = []
+        with self.control.wide():
+            specimens = self.control.specimens(values)
+            self._traced(lambda: shapes(lambda *arrays: probe(arrays), *specimens))
+        self._refuse_captured()
 
     def _refuse_captured(self) -> None:
         if self.piece.captured:
@@ -385,7 +418,8 @@ class Program:
             known, width = self.known, len(inner.results)
             known.live = inner.live
             weights = control.specimens([inner.results[k]._raw for k in inner.live])
-            pull, read = control.hoisted(lambda *w: inner.pull(w), *weights)
+            with self._bound(inner.given):
+                pull, read = control.hoisted(lambda *w: inner.pull(w), *weights)
             varying = [value for value in read if control.is_traced(value)]
             order = {id(value): k for k, value in enumerate(varying)}
             known.sources = [(id(v) in order, order.get(id(v), v)) for v in read]
@@ -397,6 +431,7 @@ class Program:
             known.back = control.compiled(back)
             return [*(t._raw for t in inner.results), *varying][: width + len(varying)]
 
+        self.owner.compilations += 1
         return control.Results(self._traced(run), self.known)
 
     # -- calls --
@@ -406,6 +441,8 @@ class Program:
         given = [*values, *(v.value() for v in self.variables)]
         raws = [v._raw if type(v) is Tensor else v for v in given]
         level = highest(raws, {}) if levels.get() else None
+        if active.get() and any(map(is_recorded, self.tensors)):
+            self._look_for_captured(given)
         recorded = bool(active.get()) and any(map(is_recorded, given))
         if level is not None:
             known, found = self._of_examples(level, given)
@@ -433,7 +470,8 @@ class Program:
 
     def _precision(self, raws: list[Any]) -> Any:
         """Return the context in which NumPy's arrays keep their dtypes; JAX has its own setting."""
-        return nullcontext() if any(map(self.control.is_array, raws)) else self.control.wide()
+        on_jax = any(map(self.control.is_array, raws))
+        return contextlib.nullcontext() if on_jax else self.control.wide()
 
     def _finished(self, known: Known, found: Sequence[Any], raws: list[Any], kind: str) -> Any:
         """Return the results in their nest, having assigned to variables."""
@@ -504,13 +542,15 @@ class Program:
         tensors = [as_tensor(v, self.owner.name) for v in given]
         inner = Inner(Piece(self.flat), tensors, True, moving)
         known = dict(zip(places, weights, strict=True))
-        return inner.pull([known.get(k) for k in inner.live])
+        with self._bound(inner.given):
+            return inner.pull([known.get(k) for k in inner.live])
 
     def _along(self, given: list[Any], tangents: list[Any], moving: tuple[int, ...]) -> Any:
         """Return which results have tangents, and these."""
         tensors = [as_tensor(v, self.owner.name) for v in given]
         inner = Inner(Piece(self.flat), tensors, True, moving)
-        return tuple(inner.live), inner.push(tangents)
+        with self._bound(inner.given):
+            return tuple(inner.live), inner.push(tangents)
 
     def _of_examples(self, level: Any, given: list[Any]) -> tuple[Known, list[Tensor]]:
         """Return the results for all examples of a vmap, from one program."""

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from wengert.engine.batching import Batched, levels
+from wengert.engine.batching import Batched, levels, plain_namespace
 from wengert.engine.cotangents import add
 from wengert.engine.forward import forward
 from wengert.engine.node import Node, active
@@ -89,7 +89,7 @@ def scan(
         return _next(step(state, x), form(first), what)
 
     if control is not None:
-        found = CompiledScan(control, call, form, x_form, checkpoint, what)
+        found = CompiledScan(control, call, form, x_form, checkpoint, what, [step])
         last, ys = found(first, parts, count, reverse)
     else:
         loop = _Loop(call, form, x_form, parts, count, reverse, what)
@@ -193,13 +193,16 @@ def while_loop(
             f"{what}: inside of vmap examples differ in the number of steps; write max_steps=n"
         )
     elif max_steps is None:
-        state = compiled_while(control, condition, moved, form, first, what)
+        state = compiled_while(control, condition, moved, body, form, first, what)
     else:
 
-        def bounded(state: Any, _: Any) -> tuple[Any, None]:
-            return cond(condition(state), lambda s: form(moved(s)), lambda s: s, state), None
+        def bounded(state: Any, _: Any) -> tuple[list[Tensor], None]:
+            found = cond(condition(state), lambda s: form(moved(s)), lambda s: s, state)
+            return flatten(found)[0], None
 
-        state = flatten(scan(bounded, form(first), length=max_steps)[0])[0]
+        reads = [condition, body]
+        loop = CompiledScan(control, bounded, form, _nothing, False, what, reads)
+        state = loop(first, [], _count([], max_steps, what), False)[0]
     return form([like_given(t, like) for t in state])
 
 
@@ -211,8 +214,11 @@ def _nothing(leaves: Any) -> None:
 
 
 def _as_tensors(leaves: Sequence[Any], what: str) -> list[Tensor]:
+    """Return arrays and numbers as tensors of one library; `what` names them in an error."""
     found = as_tensors(leaves, what)
-    return [t if type(t) is Tensor else wrap(np.asarray(t)) for t in found]
+    raw = next((t._raw for t in found if type(t) is Tensor), None)
+    asarray: Any = np.asarray if raw is None else plain_namespace(raw).asarray
+    return [t if type(t) is Tensor else wrap(asarray(t)) for t in found]
 
 
 def _count(parts: list[Tensor], length: int | None, what: str) -> int:
@@ -238,8 +244,10 @@ def _state(state: Any, before: Any, what: str) -> list[Tensor]:
             f"{what}: a step returned a state with parts at {paths(state)}, and was given one with "
             f"parts at {paths(before)}; return a state of the same form"
         )
-    found = [as_tensor(v, f"{what}: the state") for v in flatten(state)[0]]
-    for new, old, path in zip(found, flatten(before)[0], paths(before), strict=True):
+    old_leaves = flatten(before)[0]
+    pairs = zip(old_leaves, flatten(state)[0], strict=True)
+    found = [_as_tensors(pair, f"{what}: the state")[1] for pair in pairs]
+    for new, old, path in zip(found, old_leaves, paths(before), strict=True):
         if new.shape != old.shape:
             raise ShapeError(
                 f"{what}: a step was given a state of shape {old.shape} and returned {new.shape}"
@@ -262,8 +270,11 @@ def _next(result: Any, before: Any, what: str) -> tuple[list[Tensor], Any]:
     return _state(result[0], before, what), result[1]
 
 
-def _stacked(found: list[Any], what: str) -> Stacked:
-    """Return each array that all steps returned as one, with an axis of steps first."""
+def _stacked(found: list[Any], like: Any, what: str) -> Stacked:
+    """Return each array that all steps returned as one, with an axis of steps first.
+
+    Numbers become arrays of the library of `like`, a tensor or a number.
+    """
     nests = [flatten(y) for y in found]
     if any(paths(y) != paths(found[0]) for y in found[1:]):
         raise ShapeError(f"{what}: steps returned y of different forms; return the same each time")
@@ -271,7 +282,7 @@ def _stacked(found: list[Any], what: str) -> Stacked:
     stack = Tensor._namespace.stack
     named = f"{what}: y"
     return Stacked(
-        [None if c[0] is None else stack([as_tensor(v, named) for v in c]) for c in columns],
+        [None if c[0] is None else stack(_as_tensors([like, *c], named)[1:]) for c in columns],
         nests[0][1],
     )
 
@@ -325,6 +336,7 @@ class _Loop:
     ) -> None:
         self.call, self.form, self.x_form, self.what = call, form, x_form, what
         self.parts, self.count, self.reverse = parts, count, reverse
+        self.before = now()
         self.x_of = steps_of(parts, what)[1] if parts else _nothing
 
     def _x(self, step: int) -> Any:
@@ -338,13 +350,13 @@ class _Loop:
             found.append(y)
         if self.reverse:
             found.reverse()
-        return state, _stacked(found, self.what)
+        return state, _stacked(found, next(iter([*state, *self.parts]), 0.0), self.what)
 
     def as_one(self, state: list[Tensor]) -> tuple[list[Tensor], Stacked]:
         """Return the last state and what all steps returned, with one node."""
         if not self.count:
             return self._no_steps(state)
-        tapes, before = active.get(), now()
+        tapes, before = active.get(), self.before
         last, ys = self.run(state, 0, self.count)
         leaves = [*last, *ys.leaves]
         live = [k for k, v in enumerate(leaves) if is_new(v, before, tapes)]

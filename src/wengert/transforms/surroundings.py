@@ -101,21 +101,31 @@ _PLAIN = frozenset([*SCALARS, str, bytes, type(None), np.ndarray, Tensor])
 
 def found_in(roots: list[Any]) -> tuple[list[np.random.Generator], list[Variable]]:
     """Return the random generators and variables among some objects and in what they refer to."""
-    generators: list[np.random.Generator] = []
-    variables: list[Variable] = []
+    found = _reached(roots, (np.random.Generator, Variable))
+    variables = [v for v in found if isinstance(v, Variable)]
+    return [v for v in found if isinstance(v, np.random.Generator)], variables
+
+
+def tensors_in(roots: list[Any]) -> list[Tensor]:
+    """Return the tensors among some objects and in what they refer to."""
+    return _reached(roots, (Tensor,))
+
+
+def _reached(roots: list[Any], wanted: tuple[type, ...]) -> list[Any]:
+    """Return the objects of some classes among others, and in what these refer to."""
+    found: list[Any] = []
     seen: set[int] = set()
+    plain = _PLAIN.difference(wanted)
     pending = list(roots)
     for value in pending:  # grows while it is read
-        if type(value) in _PLAIN or id(value) in seen:
+        if type(value) in plain or id(value) in seen:
             continue
         seen.add(id(value))
-        if isinstance(value, np.random.Generator):
-            generators.append(value)
-        elif isinstance(value, Variable):
-            variables.append(value)
+        if isinstance(value, wanted):
+            found.append(value)
         elif len(seen) < _SEARCHED:
-            pending += [v for v in _referred(value) if type(v) not in _PLAIN]
-    return generators, variables
+            pending += [v for v in _referred(value) if type(v) not in plain]
+    return found
 
 
 def _referred(value: Any) -> Iterable[Any]:

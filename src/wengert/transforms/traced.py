@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from wengert import backends
-from wengert.engine.batching import Level, highest, levels, plain_namespace
+from wengert.engine.batching import Level, highest, is_traced, levels, plain_namespace
 from wengert.engine.cotangents import Block
 from wengert.engine.forward import forward
 from wengert.engine.node import NOBODY, Edges, Node, Tokens, active, new_node
@@ -20,8 +20,9 @@ from wengert.engine.op import ALIAS, leaf
 from wengert.engine.record import interested, output_node
 from wengert.engine.sweep import ancestors
 from wengert.engine.tensor import Tensor, wrap
-from wengert.transforms.checkpoint import Checkpoint, Run, explored, is_recorded, now, plain_raw
-from wengert.transforms.surroundings import recording
+from wengert.errors import CompileError
+from wengert.transforms.checkpoint import Checkpoint, Run, explored, is_recorded, now
+from wengert.transforms.surroundings import found_in, recording
 
 Function = Callable[[list[Tensor]], list[Tensor]]
 #: What compiles the program that is traced now, if there is one.
@@ -36,10 +37,8 @@ def compiler_of(tensors: Sequence[Any]) -> Any:
     if compiling.get() is not None:
         return compiling.get()
     for tensor in tensors:
-        raw = plain_raw(tensor._raw)
-        control = backends.namespace_of(raw).control
-        if control is not None and control.is_traced(raw):
-            return control
+        if is_traced(tensor._raw):
+            return plain_namespace(tensor._raw).control
     return None
 
 
@@ -64,9 +63,31 @@ class Piece:
         The nodes of recorded tensors that the function reads beside its arguments.
     """
 
-    def __init__(self, function: Function) -> None:
-        self.function = function
+    def __init__(self, function: Function, reads: Sequence[Any] = ()) -> None:
+        self._function = function
         self.captured: list[Node] = []
+        self._variables = [(v, v._leaf, v._value) for v in found_in([*reads])[1]]
+
+    def function(self, tensors: list[Tensor]) -> list[Tensor]:
+        """Return the results; variables have the values of the time when the piece was made.
+
+        `reads` are the user's functions in it, where variables are looked for.
+        """
+        present = [(v._leaf, v._value) for v, _, _ in self._variables]
+        try:
+            for variable, leaf, value in self._variables:
+                variable._leaf, variable._value = leaf, value
+            found = self._function(tensors)
+            for variable, _, value in self._variables:
+                if variable._value is not value:
+                    raise CompileError(
+                        f"a compiled loop or choice assigns to the variable {variable.name!r}; "
+                        "make it a part of the state or of the result, and assign afterwards"
+                    )
+            return found
+        finally:
+            for (variable, _, _), (leaf, value) in zip(self._variables, present, strict=True):
+                variable._leaf, variable._value = leaf, value
 
     def values(self, arrays: Sequence[Any]) -> list[Any]:
         """Return the raw results for raw arrays; nothing is recorded."""

@@ -25,6 +25,7 @@ STRUCTURAL = {
     "wengert.ops.gates.Refusal",
     "wengert.ops.gates.Structural",
     "wengert.transforms.checkpoint.Checkpoint",
+    "wengert.transforms.traced.Control",
     "wengert.transforms.single_node.Custom",
 }
 #: Imports everything, calls some operations, and prints each operation that is not registered.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -32,6 +30,10 @@ def printed(tf: Any, *values: Any, **options: Any) -> str:
 
 PROGRAMS |= {
     "one": lambda tf: tf.constant("a"),
+    "parts of one": lambda tf: tf.strings.split("a b  c"),
+    "parts of each": lambda tf: [tf.strings.split(s) for s in ["a b", "c", ""]],
+    "parts between commas": lambda tf: tf.strings.split("a,b,,c", sep=","),
+    "parts joined": lambda tf: tf.strings.join(tf.strings.split("x y z"), separator="-"),
     "list": lambda tf: tf.constant(["a", "b"]),
     "nested": labels,
     "bytes": lambda tf: tf.constant(b"a\x00"),
@@ -367,10 +369,3 @@ def test_no_other_function_takes_strings(capsys):
                 found.add(name)
     assert found <= TAKEN
     assert "gather" in found
-
-
-def test_rows_of_parts_need_no_other_name_first() -> None:
-    """A new process has not loaded ragged tensors, of which the result is one."""
-    code = "import wengert.tensorflow as tf; print(tf.strings.split(['a b', 'c']).to_list())"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "[[b'a', b'b'], [b'c']]\n"

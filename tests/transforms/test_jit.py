@@ -9,6 +9,8 @@ import subprocess
 import sys
 import textwrap
 import threading
+import weakref
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -401,3 +403,23 @@ def test_sharded_arrays_have_sharded_gradients():
         check=False,
     )
     assert found.stdout == "sharded\n", found.stderr
+
+
+def test_a_variable_that_was_not_found_is_refused() -> None:
+    hidden = wg.Variable([1.0, 2.0], name="hidden")
+    read = weakref.ref(hidden)  # which a search does not look into
+
+    def call(x: Any) -> Any:
+        return read() * x
+
+    with pytest.raises(wg.CompileError, match="reads variable 'hidden'.*pass the variable"):
+        wg.jit(call)(np.ones(2))
+
+
+def test_a_variable_of_the_function_itself_is_no_argument() -> None:
+    @wg.jit
+    def total(x: Any) -> Any:
+        own = wg.Variable(np.zeros(2))
+        return own.value() + x
+
+    np.testing.assert_array_equal(total(np.ones(2)), [1.0, 1.0])

@@ -21,15 +21,15 @@ import numpy as np
 from wengert import backends
 from wengert.engine.batching import Batched, highest, levels, outside, plain_namespace
 from wengert.engine.cotangents import Block
-from wengert.engine.node import active
+from wengert.engine.node import Token, active
 from wengert.engine.record import SCALARS
 from wengert.engine.tensor import Tensor, wrap
 from wengert.errors import CompileError, RuleError, line_of, name_of
 from wengert.ops.variable import Variable
-from wengert.transforms.checkpoint import plain_raw
+from wengert.transforms.checkpoint import now, plain_raw
 from wengert.transforms.gradients import as_tensor
 from wengert.transforms.single_node import detached, is_inexact, is_recorded, recorded_as_one
-from wengert.transforms.surroundings import found_in, tensors_in
+from wengert.transforms.surroundings import found_in, recording, tensors_in
 from wengert.transforms.traced import Inner, Piece, compiling
 from wengert.transforms.vmap import vmap
 from wengert.trees import Rebuild, flat, flatten, structure
@@ -324,9 +324,11 @@ class Program:
         args, kwargs = self.form.arguments(tensors[:count])
         states = [g.bit_generator.state for g in self.generators]
         known = self.known = Known()
-        with self._bound(tensors):
+        reader, before = Token(True), now()
+        with self._bound(tensors), recording(active.get() | {reader}):
             leaves, known.rebuild = flatten(self.owner.fun(*args, **kwargs))
             values = [v._value._raw for v in self.variables]
+        self._refuse_unknown(reader, before)
         pairs = zip(self.generators, states, strict=True)
         for generator, state in [(g, s) for g, s in pairs if g.bit_generator.state != s]:
             generator.bit_generator.state = state
@@ -344,6 +346,18 @@ class Program:
         asarray = self.control.asarray
         arrays = [t if type(t._raw) is Batched else wrap(asarray(t._raw), t._node) for t in found]
         return arrays + [wrap(asarray(values[k])) for k in known.assigned]
+
+    def _refuse_unknown(self, reader: Token, before: int) -> None:
+        """Raise if the function has read a variable that is not an argument of the program."""
+        reader.alive = False
+        mine = {id(v) for v in self.variables}
+        for variable in reader.variables.values():
+            if id(variable) not in mine and variable._leaf.order < before:
+                raise CompileError(
+                    f"{self.owner.name}: it reads variable {variable.name!r}, which was not found "
+                    "among what the function refers to, so that its value would be a constant; "
+                    "pass the variable as an argument"
+                )
 
     @contextlib.contextmanager
     def _bound(self, tensors: Sequence[Tensor]) -> Iterator[None]:

@@ -299,6 +299,12 @@ class Known:
         return self.rebuild([p if f is None else f(next(supply)) for f, p in self.parts])
 
 
+class Reader(Token):
+    """A token that is told of the variables which a function reads while it is traced."""
+
+    __slots__ = ()
+
+
 class Program:
     """A function that was compiled for arguments of one form, and its derivatives."""
 
@@ -324,8 +330,9 @@ class Program:
         args, kwargs = self.form.arguments(tensors[:count])
         states = [g.bit_generator.state for g in self.generators]
         known = self.known = Known()
-        reader, before = Token(True), now()
-        with self._bound(tensors), recording(active.get() | {reader}):
+        reader, before = Reader(True), now()
+        tapes = frozenset(t for t in active.get() if type(t) is not Reader)
+        with self._bound(tensors), recording(tapes | {reader}):
             leaves, known.rebuild = flatten(self.owner.fun(*args, **kwargs))
             values = [v._value._raw for v in self.variables]
         self._refuse_unknown(reader, before)

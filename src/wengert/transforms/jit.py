@@ -300,9 +300,16 @@ class Known:
 
 
 class Reader(Token):
-    """A token that is told of the variables which a function reads while it is traced."""
+    """A token that is told of the variables which a function reads while it is traced.
 
-    __slots__ = ()
+    `bound` are those that a program inside of it has as arguments, by identity.
+    """
+
+    __slots__ = ("bound",)
+
+    def __init__(self) -> None:
+        super().__init__(True)
+        self.bound: set[int] = set()
 
 
 class Program:
@@ -330,7 +337,7 @@ class Program:
         args, kwargs = self.form.arguments(tensors[:count])
         states = [g.bit_generator.state for g in self.generators]
         known = self.known = Known()
-        reader, before = Reader(True), now()
+        reader, before = Reader(), now()
         tapes = frozenset(t for t in active.get() if type(t) is not Reader)
         with self._bound(tensors), recording(tapes | {reader}):
             leaves, known.rebuild = flatten(self.owner.fun(*args, **kwargs))
@@ -357,7 +364,7 @@ class Program:
     def _refuse_unknown(self, reader: Token, before: int) -> None:
         """Raise if the function has read a variable that is not an argument of the program."""
         reader.alive = False
-        mine = {id(v) for v in self.variables}
+        mine = reader.bound.union(map(id, self.variables))
         for variable in reader.variables.values():
             if id(variable) not in mine and variable._leaf.order < before:
                 raise CompileError(
@@ -373,6 +380,9 @@ class Program:
         Rules need it too: those of checkpoints and loops run parts of the function again.
         """
         before = [(v._leaf, v._value) for v in self.variables]
+        for token in active.get():
+            if type(token) is Reader:
+                token.bound.update(map(id, self.variables))
         try:
             own = tensors[len(tensors) - len(self.variables) :]
             for variable, tensor in zip(self.variables, own, strict=True):

@@ -361,7 +361,7 @@ class Program:
         arrays = [t if type(t._raw) is Batched else wrap(asarray(t._raw), t._node) for t in found]
         return arrays + [wrap(asarray(values[k])) for k in known.assigned]
 
-    def _refuse_unknown(self, reader: Token, before: int) -> None:
+    def _refuse_unknown(self, reader: Reader, before: int) -> None:
         """Raise if the function has read a variable that is not an argument of the program."""
         reader.alive = False
         mine = reader.bound.union(map(id, self.variables))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -196,7 +197,10 @@ def test_the_command(capsys: pytest.CaptureFixture[str], tmp_path: Any) -> None:
     command = ["--programs", "2", "--seed", "2", "--references", "differences"]
     assert main([*command, "--report", str(path)]) == 0
     assert "seed 2" in capsys.readouterr().out
-    assert "Seed 2: 2 programs" in path.read_text(encoding="utf-8")
+    report = path.read_text(encoding="utf-8")
+    compared = int(re.search(r"Seed 2: (\d+) programs", report)[1])  # type: ignore[index]
+    discarded = report.partition("| discarded |")[2].partition("\n\n")[0]
+    assert compared + sum(map(int, re.findall(r"\| (\d+) \|$", discarded, re.M))) == 2
 
 
 def test_it_runs_as_a_module() -> None:

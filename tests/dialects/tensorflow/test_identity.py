@@ -163,7 +163,6 @@ SAME_VALUES = [
     "tf.stop_gradient(v)",
     "tf.ensure_shape(v, [3])",
     "tf.gather(v, [0, 1, 2])",
-    "v.sparse_read([0, 1, 2])",
     "tf.constant(v)",
     "tf.math.conj(v)",
     "tf.math.real(v)",

@@ -402,6 +402,7 @@ for _w in _witnesses:
         numpys = self.op.numpy_function is not None and self.front.xp is backends.NUMPY
         star = "" if numpys else "*"
         widens = not self.op.copies and not self.native
+        narrow = "(_d := _x.dtype) is not _DOUBLE and _d is not _SINGLE and _is_narrow(_d)"
         later = "" if at_once else f"_edges = [(_n, _k, {values}) for _n, _k, _ in _edges]"
         return f"""def call(*arrays{self.named}):
     if _levels():
@@ -410,13 +411,13 @@ for _w in _witnesses:
     for _a in arrays:
         if type(_a) is not _kind or type(_x := _a._raw) is not _ndarray:
             {self.unusual}
+        if {narrow if widens else False}:
+            {self.unusual}
         if _w:
             _n, _k = _a._node, len(_xs)
 {_indented(self.edge("_n", "_k", values if at_once else "None"), 3)}
         _xs.append(_x)
         _shapes.append(_x.shape)
-    if {widens} and any(_is_narrow(_x.dtype) for _x in _xs):
-        {self.unusual}
     _y = _compute({star}_xs{self.settings})
     if type(_y) is not _ndarray:
         return _finished(_op, _y, _xs, [_a._node for _a in arrays], {self.params})

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from benchmarks import objectives, peers
-from benchmarks.harness import Case, Effort, Run, Sampler, processor_timers
+from benchmarks.harness import Case, Run, processor_timers
 from benchmarks.jacobians import burgers
 
 #: The most that a program, and that compiling it, may take of jax.jit's time.
@@ -131,10 +131,6 @@ def _compiling(library: str, make: Make, **sizes: Any) -> Run:
     return run
 
 
-def _once(case: Case, names: Iterable[str], effort: Effort) -> dict[str, Sampler]:
-    return processor_timers(case, names, effort)
-
-
 def _cases(
     name: str, about: str, make: Make, sizes: Any, small: Any, tolerance: float
 ) -> list[Case]:
@@ -150,7 +146,7 @@ def _cases(
             small=small,
             verdict="minimum",
             tolerance=tolerance,
-            samplers=_once,
+            samplers=processor_timers,
         )
         for suffix, words, kind, limit in (
             ("", ", compiled.", _run, _MOST),

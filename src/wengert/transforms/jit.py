@@ -446,7 +446,7 @@ class Program:
             control.shapes(lambda *a: self.piece.probe(a), *control.specimens(arrays))
             self._refuse_captured()
             inner = Inner(self.piece, [*map(wrap, arrays)], False, moving)
-            known, width = self.known, len(inner.results)
+            known = self.known
             known.live = inner.live
             weights = control.specimens([inner.results[k]._raw for k in inner.live])
             with self._bound(inner.given):
@@ -460,7 +460,7 @@ class Program:
                 return control.evaluated(pull, values, weights)
 
             known.back = control.compiled(back)
-            return [*(t._raw for t in inner.results), *varying][: width + len(varying)]
+            return [*(t._raw for t in inner.results), *varying]
 
         self.owner.compilations += 1
         return control.Results(self._traced(run), self.known)

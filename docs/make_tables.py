@@ -171,7 +171,7 @@ FIGURES = {
 def figures() -> str:
     """Return the front page's table of measured times, read off the page of benchmarks."""
     text = (DOCS / "benchmarks.md").read_text(encoding="utf-8")
-    rows = ["| | Wengert | PyTorch | Wengert / PyTorch |", "|---|---:|---:|---:|"]
+    rows = ["| case | Wengert | PyTorch | Wengert / PyTorch |", "|---|---:|---:|---:|"]
     for case, words in FIGURES.items():
         section = text.partition(f"\n## {case}\n")[2].partition("\n## ")[0]
         cells = re.findall(r"^\| (wengert|torch) \| (.*?) \| (.*?) \|", section, flags=re.M)

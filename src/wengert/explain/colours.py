@@ -40,3 +40,16 @@ def diverging(share: float) -> tuple[int, int, int]:
     far = min(1.0, abs(share)) ** 0.5
     red, green, blue = (round(z + far * (e - z)) for z, e in zip(ZERO, end, strict=True))
     return red, green, blue
+
+
+def ink(colour: tuple[int, int, int]) -> str:
+    """Return black or white, whichever has more contrast with a background.
+
+    Examples
+    --------
+    >>> from wengert.explain.colours import ink
+    >>> ink((247, 247, 247)), ink((33, 102, 172))
+    ('#000', '#fff')
+    """
+    red, green, blue = ((part / 255) ** 2.2 for part in colour)
+    return "#000" if 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.18 else "#fff"

@@ -81,7 +81,7 @@ def heat_map(values: np.ndarray, caption: str) -> str:
     written = values.size <= WRITTEN
     numbers = values if written else _largest(values)
     share = shares(np.abs(numbers) if np.iscomplexobj(numbers) else numbers)
-    style = "min-width:2.5em;padding:2px" if written else _SMALL
+    style = "min-width:2.5em;padding:2px;white-space:nowrap" if written else _SMALL
     exact, short = _in_digits(numbers, 6), _in_digits(numbers, 3)
 
     def cell(i: int, j: int) -> str:

@@ -153,7 +153,13 @@ class Tape:
         self._spend("gradient")
         found = self._sweep(seeds, places)
         zero = unconnected_gradients == "zero"
-        return rebuild([_answer(found, place, zero, dense) for place in places])
+        answers = [_answer(found, place, zero, dense) for place in places]
+        if any(answer is None for answer in answers):
+            self._tell_nones(target, given, answers)
+        return rebuild(answers)
+
+    def _tell_nones(self, target: Any, given: list[Any], answers: list[Any]) -> None:
+        """Have it noted that no path leads to some sources."""
 
     def _check_asked(self, method: str, unconnected_gradients: str) -> None:
         self._check_thread(f"asked for a {method}")

@@ -9,7 +9,7 @@ import numpy as np
 
 from wengert import backends
 from wengert.engine.batching import Batched
-from wengert.engine.node import Token, active, watch
+from wengert.engine.node import Token, active, watch, watching
 from wengert.engine.op import leaf
 from wengert.engine.operand import Operand
 from wengert.engine.record import lift
@@ -96,6 +96,8 @@ class Variable(Operand):
                 "write wg.Variable(value) for one of another shape"
             )
         self._value = self._holding(_in_dtype(raw, self._value.dtype, self.name))
+        if (watcher := watching.get()) is not None and type(value) is Tensor:
+            watcher.noted("assign", self._value, value)
         return self
 
     def _is_sole_owner(self) -> bool:

@@ -24,6 +24,7 @@ from wengert.errors import (
     cuts_shown,
     name_of,
 )
+from wengert.explain.watchers import noted
 from wengert.ops.batching import constant
 from wengert.ops.variable import Variable
 from wengert.transforms.ownership import is_alone
@@ -319,5 +320,10 @@ def stop_gradient(x: Any) -> Any:
     `wg.grad(lambda x: x * wg.stop_gradient(x))(3.0)` is `3.0`.
     """
     return map_leaves(
-        lambda v: constant(t) if type(t := lift(v, "stop_gradient")) is Tensor else t, x
+        lambda v: (
+            noted("stop_gradient", constant(t), t)
+            if type(t := lift(v, "stop_gradient")) is Tensor
+            else t
+        ),
+        x,
     )

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from wengert import backends
 from wengert.elements.cost import Cost, estimate, whole_seeds
 from wengert.engine import cotangents as ct
-from wengert.engine.node import Node
+from wengert.engine.node import Node, Token, watching
 from wengert.engine.sweep import ancestors
 from wengert.engine.tape import Part, Tape, part_of_tape, regions_of
 from wengert.engine.tensor import Tensor
 from wengert.errors import DtypeError, ShapeError
+from wengert.explain.explanation import Explanation
+from wengert.explain.lines import Instruction, here
+from wengert.explain.nonfinite import NonFinite, find_nonfinite
+from wengert.explain.why import tell_nones, why
 from wengert.transforms.gradients import zeros_like
 from wengert.transforms.sweeps import check_room, chunks, joined, one_hot_in_each, pulled, shape_of
 from wengert.trees import flatten
@@ -38,6 +44,94 @@ class GradientTape(Tape):
     >>> tape.gradient(y, x)
     Tensor([2., 4., 6.], dtype=float64)
     """
+
+    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
+        self._was_entered = False
+        self._former: list[Token] = []
+        self._reset_at: Instruction | None = None
+        super().__init__(persistent, watch_accessed_variables)
+
+    def __enter__(self) -> GradientTape:
+        super().__enter__()
+        self._was_entered = True
+        self._show("enter")
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        super().__exit__(*exception)
+        self._show("exit")
+
+    def watch(self, tensors: Any) -> None:
+        """Record what is computed from these tensors or variables from now on."""
+        super().watch(tensors)
+        if watching.get() is not None:
+            parts = [part_of_tape(leaf, "watch").tensor for leaf in flatten(tensors)[0]]
+            self._show("watch", parts)
+
+    @contextlib.contextmanager
+    def stop_recording(self) -> Iterator[None]:
+        """Return a context in which this tape records nothing."""
+        with super().stop_recording():
+            self._show("pause")
+            yield
+        self._show("resume")
+
+    def reset(self) -> None:
+        """Forget all that was recorded and watched, and go on recording if the tape is open."""
+        self._former.append(self._token)
+        self._reset_at = here()
+        super().reset()
+        if self._thread is not None:
+            self._show("enter")
+
+    def _show(self, what: str, tensors: Sequence[Any] = ()) -> None:
+        watcher = watching.get()
+        if watcher is not None:
+            watcher.taped(what, self._token, list(tensors))
+
+    def _tell_nones(self, target: Any, given: list[Any], answers: list[Any]) -> None:
+        explained = [s for s, a in zip(given, answers, strict=True) if a is None and s is not None]
+        tell_nones(self, target, explained)
+
+    # -- explaining --------------------------------------------------------------------
+
+    def why(self, target: Any, source: Any) -> Explanation:
+        """Return why the gradient of the target by the source is None, or which path there is.
+
+        The tape is not used up. Lines are known for what ran under `wg.debug()`; without it, the
+        program's text is read for what cuts a path.
+
+        Examples
+        --------
+        >>> import wengert as wg
+        >>> x = wg.asarray([1.0, 2.0])
+        >>> with wg.GradientTape() as tape:
+        ...     y = wg.sum(x**2)
+        >>> tape.why(y, x).reason
+        <Reason.NOT_WATCHED: 'the tape does not watch the source'>
+        """
+        return why(self, target, source)
+
+    def find_nonfinite(self, target: Any, sources: Any = ()) -> NonFinite | None:
+        """Return where the first NaN or infinity began, forward or backward; None for nowhere.
+
+        It looks at the values that rules keep and then at cotangents on the way to the sources. The
+        tape is not used up. `wg.debug(nan=True)` stops at the element while the program runs.
+
+        Examples
+        --------
+        >>> import wengert as wg
+        >>> x = wg.asarray([0.0, 4.0])
+        >>> with wg.GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = wg.sum(wg.sqrt(x))
+        >>> found = tape.find_nonfinite(y, x)
+        >>> found.phase, found.operation, found.index
+        ('backward', 'sqrt', (0,))
+        """
+        return find_nonfinite(self, target, [s for s in flatten(sources)[0] if s is not None])
+
+    # -- derivatives of more than a sum ------------------------------------------------
 
     def jacobian(
         self,

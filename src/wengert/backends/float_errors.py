@@ -59,19 +59,20 @@ class FloatErrors:
         self._last = self.usual, self.mine
 
     def _made(self) -> Context:
-        with self._changed():
+        with self._changed(self._words()):
             return contextvars.copy_context()
 
-    def _changed(self) -> np.errstate:
+    def _words(self) -> dict[str, Any]:
+        """Return what is to be changed of the settings that are in force."""
         ours = np.geterrcall() is _tell
-        words = {
+        return {
             kind: self._word
             for kind, does in np.geterr().items()
             if does == "warn" or (ours and does == "call")
         }
-        if self._word == "call" and words:
-            return np.errstate(call=_tell, **words)  # type: ignore[arg-type]
-        return np.errstate(**words)  # type: ignore[arg-type]
+
+    def _changed(self, words: dict[str, Any]) -> np.errstate:
+        return np.errstate(**words, **({"call": _tell} if self._word == "call" else {}))
 
     def enter(self) -> Token[Any] | None:
         """Have these settings from now on, and return what `leave` takes."""
@@ -82,8 +83,10 @@ class FloatErrors:
         if state is self.usual:
             after = self.mine
         elif state is not before and state is not after:
-            with self._changed():
-                after = self.state()
+            after, words = state, self._words()
+            if words:
+                with self._changed(words):
+                    after = self.state()
             self._last = state, after
         return self._variable.set(after)
 

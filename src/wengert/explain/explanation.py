@@ -62,9 +62,8 @@ class Explanation:
     >>> with wg.GradientTape() as tape:
     ...     tape.watch(x)
     ...     y = wg.sin(x) * x
-    >>> print(tape.why(y, x))
-    A path leads from x to y.
-      multiply -> ()
+    >>> tape.why(y, x).chain
+    ('multiply -> ()',)
     """
 
     reason: Reason

@@ -7,7 +7,7 @@ their fast code back. While somebody watches, all calls go the general way, thro
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from wengert.engine.fastpath import show_calls
@@ -83,6 +83,13 @@ def noted(name: str, result: Any, *arguments: Any) -> Any:
     if watcher is not None:
         watcher.noted(name, result, *arguments)
     return result
+
+
+def taped(what: str, token: Token, tensors: Sequence[Any] = ()) -> None:
+    """Show who watches what happens to a tape."""
+    watcher = watching.get()
+    if watcher is not None:
+        watcher.taped(what, token, list(tensors))
 
 
 def tensors_in(result: Any) -> list[Any]:

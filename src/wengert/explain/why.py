@@ -31,6 +31,7 @@ from wengert.explain.ledger import Ledger, Step
 from wengert.explain.lines import Instruction, here, instruction_of
 from wengert.explain.saved_values import saved_values
 from wengert.explain.watchers import Watcher
+from wengert.ops.variable import Variable
 from wengert.trees import flatten
 
 #: How many operations of a path are shown.
@@ -57,11 +58,16 @@ class Names(NamedTuple):
     tape: str = "tape"
 
 
-def why(tape: Tape, target: Any, source: Any, names: Names | None = None) -> Explanation:
-    """Return why the gradient of `target` by `source` on a tape is what it is."""
+def why(
+    tape: Tape, target: Any, source: Any, names: Names | None = None, is_none: bool = False
+) -> Explanation:
+    """Return why the gradient of `target` by `source` on a tape is what it is.
+
+    `is_none` says that it was asked for and is None, so that it is not the tape's being used up.
+    """
     try:
         called = names or names_of(here())
-        return _Question(tape, target, source, called).answer()
+        return _Question(tape, target, source, called).answer(is_none)
     except Exception as error:  # to explain must not raise
         return Explanation(Reason.UNSEEN, f"this cannot be explained ({error!r})")
 
@@ -100,7 +106,7 @@ class _Question:
         self.token: Token = tape._token
         self.ledger = ledger()
 
-    def answer(self) -> Explanation:
+    def answer(self, is_none: bool) -> Explanation:
         """Return the first answer that applies."""
         parts = []
         for value, name in zip(self.given, self.names[:2], strict=True):
@@ -117,7 +123,8 @@ class _Question:
                     "Compute it in floating point: write wg.astype(x, wg.float64)",
                 )
         found = self._on_the_graph() or self._of_the_tape() or self._of_the_source()
-        return found or self._of_the_steps() or self._of_the_text() or self._unseen()
+        found = found or self._of_the_steps() or (None if is_none else self._spent())
+        return found or self._of_the_text() or self._unseen()
 
     def _no_tensor(self, value: Any, name: str) -> Explanation:
         what = "None" if value is None else f"a {type(value).__name__}"
@@ -141,9 +148,6 @@ class _Question:
             nodes = ancestors([end], self.token)
             if start in nodes:
                 return self._connected(nodes)
-            freed = [n for n in nodes if n.parent is None and _is_operation(n)]
-            if freed and self.tape._spent is not None:
-                return self._spent()
         recorded = self.token in start.tokens and start is not end
         if not recorded or end not in ancestors([start], self.token):
             return None
@@ -207,8 +211,13 @@ class _Question:
             *_at(instruction_of(cut)),
         )
 
-    def _spent(self) -> Explanation:
-        where = self.tape._spent
+    def _spent(self) -> Explanation | None:
+        where, end = self.tape._spent, self.target.node
+        if where is None or end is None or self.token not in end.tokens:
+            return None
+        nodes = ancestors([end], self.token)
+        if not any(node.parent is None and _is_operation(node) for node in nodes):
+            return None
         return Explanation(
             Reason.SPENT,
             f"{self.names.tape}.gradient() was called before, and freed what the tape recorded",
@@ -343,10 +352,13 @@ class _Question:
         if not start or not end:
             return None
         watched = book.watched_at(self.token, start)
-        for step in book.path(start, end):
+        path = book.path(start, end)
+        for step in path:
             cut = self._cut_at(step, watched, start)
             if cut is not None:
                 return cut
+        if path:
+            return None
         left = book.conversions(start, max(end))
         if left:
             kept = [s for s in left if s.line is not None and _is_kept(s.line)]
@@ -517,7 +529,7 @@ def tell_nones(tape: Tape, target: Any, sources: list[Any]) -> None:
             remember_none(tape, targets[0], source)
         if says:
             named = names_of(here())._replace(**_name_of(source))
-            text = f"the gradient is None: {why(tape, targets[0], source, named)}"
+            text = f"the gradient is None: {why(tape, targets[0], source, named, True)}"
             warnings.warn(text, NoGradientWarning, stacklevel=caller_depth())
 
 
@@ -532,8 +544,17 @@ def why_none(source: Any) -> Explanation | None:
         tape = asked.tape()
         if asked.source() is source and tape is not None:
             node = None if asked.node is None else asked.node()
-            return why(tape, wrap(asked.raw, node), source, names_of(asked.line))
+            target = wrap(asked.raw, node)
+            return why(tape, target, source, names_of(asked.line), is_none=True)
     return None
+
+
+def _of_variable(variable: Any) -> str:
+    found = why_none(variable)
+    return "" if found is None else f". The gradient is None because: {found}"
+
+
+Variable._why_none = _of_variable  # type: ignore[method-assign]
 
 
 # -- helpers of the graph -------------------------------------------------------------------------

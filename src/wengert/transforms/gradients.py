@@ -24,7 +24,8 @@ from wengert.errors import (
     cuts_shown,
     name_of,
 )
-from wengert.explain.watchers import noted
+from wengert.explain.watchers import noted, taped
+from wengert.explain.why import Names, ledger, why
 from wengert.ops.batching import constant
 from wengert.ops.variable import Variable
 from wengert.transforms.ownership import is_alone
@@ -148,13 +149,17 @@ class Call:
             for leaves, rebuild in nests
         ]
         inner = list(args)
+        token = self.tape._token
         with self.tape, cuts_shown:
             self.tape.watch(self.sources)
+            taped("enter", token)
+            taped("watch", token, flatten(self.sources)[0])
             for position, source, (leaves, _) in zip(
                 self.positions, self.sources, nests, strict=True
             ):
                 inner[position] = _as_dialect(source, leaves)
             result = fun(*inner, **kwargs)
+        taped("exit", token)
         self.aux = None
         if has_aux:
             if not isinstance(result, tuple) or len(result) != 2:
@@ -192,14 +197,19 @@ class Call:
     def check_connected(self, targets: list[Tensor]) -> None:
         """Warn if no target was computed from the arguments."""
         token = self.tape._token
-        if not any(t._node is not None and token in t._node.tokens for t in targets):
-            warnings.warn(
-                f"{self.what}: the result does not depend on the argument, so the derivative is "
-                "zero; if it should depend, look for float(x), .numpy(), int dtypes or "
-                "stop_gradient on the way",
-                UnconnectedWarning,
-                stacklevel=caller_depth(),
-            )
+        if any(t._node is not None and token in t._node.tokens for t in targets):
+            return
+        hint = "if it should depend, look for float(x), .numpy(), int dtypes or stop_gradient on "
+        hint += "the way"
+        if ledger() is not None and targets:
+            names = Names("the result", "the argument", self.what)
+            hint = str(why(self.tape, targets[0], flatten(self.sources)[0][0], names))
+        warnings.warn(
+            f"{self.what}: the result does not depend on the argument, so the derivative is zero; "
+            f"{hint}",
+            UnconnectedWarning,
+            stacklevel=caller_depth(),
+        )
 
 
 def _scalar(call: Call) -> Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from wengert import backends
@@ -18,6 +18,7 @@ from wengert.errors import DtypeError, ShapeError
 from wengert.explain.explanation import Explanation
 from wengert.explain.lines import Instruction, here
 from wengert.explain.nonfinite import NonFinite, find_nonfinite
+from wengert.explain.watchers import taped
 from wengert.explain.why import tell_nones, why
 from wengert.transforms.gradients import zeros_like
 from wengert.transforms.sweeps import check_room, chunks, joined, one_hot_in_each, pulled, shape_of
@@ -54,27 +55,27 @@ class GradientTape(Tape):
     def __enter__(self) -> GradientTape:
         super().__enter__()
         self._was_entered = True
-        self._show("enter")
+        taped("enter", self._token)
         return self
 
     def __exit__(self, *exception: object) -> None:
         super().__exit__(*exception)
-        self._show("exit")
+        taped("exit", self._token)
 
     def watch(self, tensors: Any) -> None:
         """Record what is computed from these tensors or variables from now on."""
         super().watch(tensors)
         if watching.get() is not None:
             parts = [part_of_tape(leaf, "watch").tensor for leaf in flatten(tensors)[0]]
-            self._show("watch", parts)
+            taped("watch", self._token, parts)
 
     @contextlib.contextmanager
     def stop_recording(self) -> Iterator[None]:
         """Return a context in which this tape records nothing."""
         with super().stop_recording():
-            self._show("pause")
+            taped("pause", self._token)
             yield
-        self._show("resume")
+        taped("resume", self._token)
 
     def reset(self) -> None:
         """Forget all that was recorded and watched, and go on recording if the tape is open."""
@@ -82,12 +83,7 @@ class GradientTape(Tape):
         self._reset_at = here()
         super().reset()
         if self._thread is not None:
-            self._show("enter")
-
-    def _show(self, what: str, tensors: Sequence[Any] = ()) -> None:
-        watcher = watching.get()
-        if watcher is not None:
-            watcher.taped(what, self._token, list(tensors))
+            taped("enter", self._token)
 
     def _tell_nones(self, target: Any, given: list[Any], answers: list[Any]) -> None:
         explained = [s for s, a in zip(given, answers, strict=True) if a is None and s is not None]

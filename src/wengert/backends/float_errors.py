@@ -72,7 +72,9 @@ class FloatErrors:
         }
 
     def _changed(self, words: dict[str, Any]) -> np.errstate:
-        return np.errstate(**words, **({"call": _tell} if self._word == "call" else {}))
+        if self._word == "call":
+            return np.errstate(call=_tell, **words)
+        return np.errstate(**words)
 
     def enter(self) -> Token[Any] | None:
         """Have these settings from now on, and return what `leave` takes."""

@@ -33,8 +33,9 @@ class Step(NamedTuple):
     Attributes
     ----------
     kind
-        "call" for an operation, "input" for a tensor that nothing noted was computed from, and
-        else what was done: "x.numpy()", "stop_gradient", "assign" and the like.
+        "call" for an operation, "custom" for a function with a rule of its own, "input" for a
+        tensor that nothing noted was computed from, and else what was done: "left" for a value
+        that was taken out, "stop_gradient", "assign" and the like.
     parents
         The steps of its arguments, and whether derivatives could go on to each.
     recorded, recording
@@ -71,6 +72,8 @@ class Ledger(Watcher):
         self._of_arrays: dict[int, tuple[Any, int]] = {}
         #: the step at which an array was handed out, by its identity
         self._left: dict[int, int] = {}
+        #: nodes whose rules answered None
+        self.silent: weakref.WeakSet[Node] = weakref.WeakSet()
         #: steps at which a tape was told to watch a tensor, by tape
         self._watched: weakref.WeakKeyDictionary[Token, dict[int, Event]] = (
             weakref.WeakKeyDictionary()
@@ -96,7 +99,19 @@ class Ledger(Watcher):
         super().noted(name, result, *arguments, follows=follows)
         steps = [self.step_of(a) if hasattr(a, "_raw") else self._handed_out(a) for a in arguments]
         given = [(step, follows) for step in steps if step is not None]
-        self._add("call" if follows else name, name, here(), given, result)
+        self._add("custom" if follows else name, name, here(), given, result)
+
+    def pulling(self, op: Op) -> Callable[..., Any]:
+        """Return what answers for an operation in a sweep, and notes answers that are None."""
+        inner = super().pulling(op)
+
+        def pull(xp: Any, g: Any, node: Node, edges: Any, own: bool = False) -> Any:
+            parts = list(inner(xp, g, node, edges, own))
+            if any(part is None for part in parts):
+                self.silent.add(node)
+            return parts
+
+        return pull
 
     def left(self, tensor: Any, how: str) -> None:
         """Note a conversion to plain numbers, which what is made of them may be traced to."""
@@ -136,6 +151,10 @@ class Ledger(Watcher):
             found.add(known[1])
         return found
 
+    def steps_of_node(self, node: Node) -> set[int]:
+        """Return all steps that a node was known by."""
+        return set(self._of_nodes.get(node, ()))
+
     def watched_at(self, token: Token, serials: set[int]) -> Event | None:
         """Return when a tape was told to watch what one of the steps made."""
         events = [e for s, e in self._watched.get(token, {}).items() if s in serials]
@@ -166,6 +185,28 @@ class Ledger(Watcher):
                     came_from[parent] = serial
                     pending.append(parent)
         return []
+
+    def back_from(self, end: set[int], token: Token) -> Iterator[tuple[Step, bool]]:
+        """Yield the steps that led to one of `end`, nearest first; whether a tape knew an argument.
+
+        What a tape recorded is not gone beyond.
+        """
+        pending, seen = sorted(end, reverse=True), set(end)
+        for serial in pending:  # grows while it is read
+            step = self.steps.get(serial)
+            if step is None or token in step.recorded:
+                continue
+            parents = [self.steps[p] for p, _ in step.parents if p in self.steps]
+            yield step, any(self._is_recorded(p, token) for p in parents)
+            pending += [p.serial for p in parents if p.serial not in seen]
+            seen.update(p.serial for p in parents)
+
+    def _is_recorded(self, step: Step, token: Token) -> bool:
+        """Return whether a tape knows what a step made: it recorded the step, or watches it."""
+        if token in step.recorded:
+            return True
+        nodes = [n for n, serials in self._of_nodes.items() if step.serial in serials]
+        return any(token in node.tokens for node in nodes)
 
     def conversions(self, start: set[int], before: int) -> list[Step]:
         """Return the conversions of what was computed from `start`, before a step."""

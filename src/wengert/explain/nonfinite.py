@@ -118,7 +118,7 @@ class NonFiniteLedger(Ledger):
         inner = super().pulling(op)
 
         def pull(xp: Any, g: Any, node: Node, edges: Any, own: bool = False) -> Any:
-            before = _values(xp, g)
+            before = as_arrays(xp, g)
             parts = list(inner(xp, g, node, edges, own))
             found = born_backward(xp, before, node, edges, parts)
             if found is not None:
@@ -138,7 +138,13 @@ def _array(value: Any) -> np.ndarray | None:
     return found.astype(np.float64) if backends.is_narrow(found.dtype) else found
 
 
-def _values(xp: Any, g: Any) -> list[np.ndarray]:
+def is_finite(xp: Any, part: Any) -> bool:
+    """Return whether a cotangent has numbers only; None has."""
+    return all(np.isfinite(values).all() for values in as_arrays(xp, part))
+
+
+def as_arrays(xp: Any, g: Any) -> list[np.ndarray]:
+    """Return the values of a cotangent, of one result or of several, as NumPy arrays."""
     parts = g if isinstance(g, list) else [g]
     dense = [p.todense(xp) if type(p) is Block else p for p in parts if p is not None]
     return [a.copy() for a in map(_array, dense) if a is not None]
@@ -289,7 +295,7 @@ class _Collecting(Watcher):
 
     def pulling(self, op: Op) -> Callable[..., Any]:
         def pull(xp: Any, g: Any, node: Node, edges: Any, own: bool = False) -> Any:
-            before = _values(xp, g)
+            before = as_arrays(xp, g)
             parts = list(op.pull(xp, g, node, edges, own))
             self.found = self.found or born_backward(xp, before, node, edges, parts)
             return parts

@@ -13,7 +13,6 @@ from typing import Any
 from wengert.engine.fastpath import show_calls
 from wengert.engine.node import Node, Token, watching
 from wengert.engine.op import Op
-from wengert.engine.tensor import Tensor
 
 #: The watchers that are on, in any thread.
 _started: list[Watcher] = []
@@ -94,4 +93,4 @@ def taped(what: str, token: Token, tensors: Sequence[Any] = ()) -> None:
 
 def tensors_in(result: Any) -> list[Any]:
     """Return the tensors of an operation's result: itself, or each of several."""
-    return [result] if type(result) is Tensor else list(result)
+    return [result] if hasattr(result, "_raw") else list(result)

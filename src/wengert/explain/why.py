@@ -8,22 +8,19 @@ it, the program's text is read from the line that asks.
 from __future__ import annotations
 
 import ast
-import sys
-import warnings
-import weakref
-from collections import deque
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from wengert import backends
 from wengert.engine import cotangents as ct
-from wengert.engine.node import Node, Token, watching
+from wengert.engine.node import NOBODY, Node, Token, Tokens, watching
 from wengert.engine.op import OUTPUT
 from wengert.engine.sweep import ancestors, reverse
-from wengert.engine.tape import Part, Tape, part_of_tape
-from wengert.engine.tensor import Tensor, wrap
-from wengert.errors import NoGradientWarning, caller_depth, users_frame
+from wengert.engine.tape import Part, part_of_tape
+from wengert.engine.tensor import Tensor
+from wengert.errors import users_frame
 from wengert.explain import native_cuts
 from wengert.explain import regions as regions_of
 from wengert.explain.explanation import Explanation, Reason
@@ -31,8 +28,6 @@ from wengert.explain.ledger import Ledger, Step
 from wengert.explain.lines import Instruction, here, instruction_of
 from wengert.explain.saved_values import saved_values
 from wengert.explain.watchers import Watcher
-from wengert.ops.variable import Variable
-from wengert.trees import flatten
 
 #: How many operations of a path are shown.
 _SHOWN = 12
@@ -56,10 +51,12 @@ class Names(NamedTuple):
     target: str
     source: str
     tape: str = "tape"
+    #: whether the source is one of a list that is written out
+    is_listed: bool = False
 
 
 def why(
-    tape: Tape, target: Any, source: Any, names: Names | None = None, is_none: bool = False
+    tape: Any, target: Any, source: Any, names: Names | None = None, is_none: bool = False
 ) -> Explanation:
     """Return why the gradient of `target` by `source` on a tape is what it is.
 
@@ -67,27 +64,29 @@ def why(
     """
     try:
         called = names or names_of(here())
-        return _Question(tape, target, source, called).answer(is_none)
+        question = Question(tape, target, source, called)
+        return question.spoken(question.answer(is_none))
     except Exception as error:  # to explain must not raise
         return Explanation(Reason.UNSEEN, f"this cannot be explained ({error!r})")
 
 
-def names_of(line: Instruction) -> Names:
-    """Return what a call names as target and source."""
+def names_of(line: Instruction, position: int = 0) -> Names:
+    """Return what a call names as target, and as one of the sources by its position."""
     expression = line.expression
     if expression is None or not isinstance(expression.node, ast.Call):
         return Names("the target", "the source")
     call = expression.node
     given = {k.arg: k.value for k in call.keywords}
     parts = [*call.args[:2], given.get("target"), given.get("source", given.get("sources"))]
-    texts = [
-        text if part is not None and len(text := expression.text(part)) <= 40 else None
-        for part in parts
-        if part is not None
-    ]
+    parts = [part for part in parts if part is not None]
+    listed = len(parts) == 2 and isinstance(parts[1], (ast.List, ast.Tuple))
+    if listed:
+        elements: Any = parts[1]
+        parts[1] = dict(enumerate(elements.elts)).get(position, elements)
+    texts = [text if len(text := expression.text(part)) <= 40 else None for part in parts]
     tape = expression.text(call.func.value) if isinstance(call.func, ast.Attribute) else "tape"
     pair = [*texts, None, None][:2]
-    return Names(pair[0] or "the target", pair[1] or "the source", tape)
+    return Names(pair[0] or "the target", pair[1] or "the source", tape, listed)
 
 
 def ledger() -> Ledger | None:
@@ -98,13 +97,27 @@ def ledger() -> Ledger | None:
     return watcher
 
 
-class _Question:
-    """One question of why: the parts, the tape, and what is known."""
+class Question:
+    """One question of why: the parts, the tape, and what is known.
 
-    def __init__(self, tape: Tape, target: Any, source: Any, names: Names) -> None:
+    A dialect overrides what its programs call things.
+    """
+
+    #: the tapes that record where none is open
+    always: Tokens = NOBODY
+
+    def __init__(self, tape: Any, target: Any, source: Any, names: Names) -> None:
         self.tape, self.given, self.names = tape, (target, source), names
         self.token: Token = tape._token
         self.ledger = ledger()
+
+    def spoken(self, explanation: Explanation) -> Explanation:
+        """Return an explanation with the names that the program's dialect has for ours."""
+        words = getattr(type(self.given[1]), "__wengert_words__", {})
+        advice = explanation.advice
+        for ours, theirs in words.items():
+            advice = advice.replace(ours, theirs)
+        return replace(explanation, advice=advice)
 
     def answer(self, is_none: bool) -> Explanation:
         """Return the first answer that applies."""
@@ -124,7 +137,7 @@ class _Question:
                 )
         found = self._on_the_graph() or self._of_the_tape() or self._of_the_source()
         found = found or self._of_the_steps() or (None if is_none else self._spent())
-        return found or self._of_the_text() or self._unseen()
+        return found or self.of_the_text() or self._unseen()
 
     def _no_tensor(self, value: Any, name: str) -> Explanation:
         what = "None" if value is None else f"a {type(value).__name__}"
@@ -190,6 +203,9 @@ class _Question:
         """Return the custom rule that answered None where the only paths lead, if there is one."""
         if not any(node.op.captures for node in nodes):
             return None
+        known = set() if self.ledger is None else {n for n in route if n in self.ledger.silent}
+        if known:
+            return self._answered_none(next(n for n in route if n in known))
         silent = _Silent()
         silent.start()
         try:
@@ -201,14 +217,15 @@ class _Question:
         finally:
             silent.stop()
         cut = next((node for node in route if node in silent.found), None)
-        if cut is None:
-            return None
+        return None if cut is None else self._answered_none(cut)
+
+    def _answered_none(self, node: Node) -> Explanation:
         return Explanation(
             Reason.CUSTOM_NONE,
-            f"The rule of {cut.op.name} answered None for the argument that leads to "
+            f"The rule of {node.op.name} answered None for the argument that leads to "
             f"{self.names.source}",
             "Return a cotangent of the argument's shape from the rule, zeros where it is constant",
-            *_at(instruction_of(cut)),
+            *_at(instruction_of(node)),
         )
 
     def _spent(self) -> Explanation | None:
@@ -291,12 +308,15 @@ class _Question:
                 f"{n.source} was not read while {n.tape} recorded",
                 f"Compute {n.target} from {n.source} inside of the tape",
             )
-        return Explanation(
-            Reason.NOT_WATCHED,
+        return Explanation(Reason.NOT_WATCHED, *self.not_watched(), *location)
+
+    def not_watched(self) -> tuple[str, str]:
+        """Return what is said of a source that is not watched, and what to write."""
+        n = self.names
+        return (
             f"{n.tape} does not watch {n.source}, so nothing computed from it was recorded",
             f"Write {n.tape}.watch({n.source}) inside of `with ... as {n.tape}:`, before it is "
             f"used, or make it a variable: wg.Variable({n.source})",
-            *location,
         )
 
     def _first_use(self) -> tuple[str | None, str]:
@@ -305,7 +325,7 @@ class _Question:
             return None, ""
         serials = self.ledger.steps_of(self.source.tensor, self.source.node)
         for step in self.ledger.uses(serials):
-            if self.token in step.recording and step.line is not None:
+            if self.token in (step.recording or self.always) and step.line is not None:
                 return _at(step.line)
         entered = [e for e in self.ledger.events.get(self.token, ()) if e.what == "enter"]
         return _at(entered[0].line) if entered else (None, "")
@@ -354,11 +374,13 @@ class _Question:
         watched = book.watched_at(self.token, start)
         path = book.path(start, end)
         for step in path:
-            cut = self._cut_at(step, watched, start)
+            cut = self.cut_at(step, watched, start)
             if cut is not None:
                 return cut
         if path:
-            return None
+            steps = {step.serial for step in path}
+            silent = [n for n in book.silent if book.steps_of_node(n) & steps]
+            return self._answered_none(silent[0]) if silent else None
         left = book.conversions(start, max(end))
         if left:
             kept = [s for s in left if s.line is not None and _is_kept(s.line)]
@@ -370,7 +392,7 @@ class _Question:
             *_at(book.steps[max(end)].line if max(end) in book.steps else None),
         )
 
-    def _cut_at(self, step: Step, watched: Any, start: set[int]) -> Explanation | None:
+    def cut_at(self, step: Step, watched: Any, start: set[int]) -> Explanation | None:
         """Return what is said of a step on the way, if it is there that the path ends."""
         if self.token in step.recorded:
             return None
@@ -385,15 +407,15 @@ class _Question:
                 "Compute with the value itself, and assign after the gradient",
                 *where,
             )
-        if step.kind != "call":
+        if step.kind not in ("call", "custom"):
             return Explanation(
                 Reason.DETACHED,
                 f"{step.name} made a constant of what was computed from {n.source}",
                 f"Leave {step.name} out of what is differentiated",
                 *where,
             )
-        if self.token not in step.recording:
-            return self._outside(step)
+        if self.token not in (step.recording or self.always):
+            return self.outside(step)
         if watched is not None and watched.serial >= step.serial and self._begins(step, start):
             return Explanation(
                 Reason.WATCHED_LATE,
@@ -438,7 +460,8 @@ class _Question:
         book = self.ledger
         return book is not None and any(p in start or book.path(start, {p}) for p in blocked)
 
-    def _outside(self, step: Step) -> Explanation:
+    def outside(self, step: Step) -> Explanation:
+        """Return what is said of a step that was computed while the tape did not record."""
         book, n = self.ledger, self.names
         event = None if book is None else book.happened(self.token, step.serial - 1)
         what = "before" if event is None else event.what
@@ -471,7 +494,8 @@ class _Question:
 
     # -- what the program's text says --------------------------------------------------------------
 
-    def _of_the_text(self) -> Explanation | None:
+    def of_the_text(self) -> Explanation | None:
+        """Return what cuts the path by the program's text, read from the line that asks."""
         cut = native_cuts.found_at(users_frame(), self.given[0])
         if cut is None:
             return None
@@ -490,71 +514,6 @@ class _Question:
         advice = "Look for float(x), .numpy(), integer dtypes, stop_gradient, or operations such "
         advice += f"as floor and argmax on the way; {_DEBUG}"
         return Explanation(Reason.UNSEEN, message, advice)
-
-
-# -- Nones that were answered ---------------------------------------------------------------------
-
-
-class _Asked(NamedTuple):
-    """A gradient that was None: of what, by what, and the line that asked."""
-
-    source: Any
-    tape: Any
-    node: Any
-    raw: Any
-    line: Instruction
-
-
-#: The last gradients that were None.
-_nones: deque[_Asked] = deque(maxlen=64)
-
-
-def remember_none(tape: Tape, target: Any, source: Any) -> None:
-    """Keep in mind that a gradient was None, so that who is given it can say why."""
-    tensor = part_of_tape(target, "target").tensor
-    small = np.zeros(()) if tensor.size > 1000 else tensor._raw
-    node = None if tensor._node is None else weakref.ref(tensor._node)
-    asked = _Asked(weakref.ref(source), weakref.ref(tape), node, small, here())
-    _nones.append(asked)
-
-
-def tell_nones(tape: Tape, target: Any, sources: list[Any]) -> None:
-    """Keep in mind that gradients are None, and warn under `wg.debug()` and ``python -X dev``."""
-    targets = flatten(target)[0]
-    if len(targets) != 1:
-        return
-    says = sys.flags.dev_mode or ledger() is not None
-    for source in sources:
-        if hasattr(source, "_leaf"):
-            remember_none(tape, targets[0], source)
-        if says:
-            named = names_of(here())._replace(**_name_of(source))
-            text = f"the gradient is None: {why(tape, targets[0], source, named, True)}"
-            warnings.warn(text, NoGradientWarning, stacklevel=caller_depth())
-
-
-def _name_of(source: Any) -> dict[str, str]:
-    name = getattr(source, "name", "variable") if hasattr(source, "_leaf") else "variable"
-    return {} if name in ("variable", None) else {"source": name}
-
-
-def why_none(source: Any) -> Explanation | None:
-    """Return why the last gradient by a variable was None; None if none was."""
-    for asked in reversed(_nones):
-        tape = asked.tape()
-        if asked.source() is source and tape is not None:
-            node = None if asked.node is None else asked.node()
-            target = wrap(asked.raw, node)
-            return why(tape, target, source, names_of(asked.line), is_none=True)
-    return None
-
-
-def _of_variable(variable: Any) -> str:
-    found = why_none(variable)
-    return "" if found is None else f". The gradient is None because: {found}"
-
-
-Variable._why_none = _of_variable  # type: ignore[method-assign]
 
 
 # -- helpers of the graph -------------------------------------------------------------------------

@@ -17,9 +17,10 @@ from wengert.engine.tensor import Tensor
 from wengert.errors import DtypeError, ShapeError
 from wengert.explain.explanation import Explanation
 from wengert.explain.lines import Instruction, here
+from wengert.explain.nones import tell_nones
 from wengert.explain.nonfinite import NonFinite, find_nonfinite
 from wengert.explain.watchers import taped
-from wengert.explain.why import tell_nones, why
+from wengert.explain.why import why
 from wengert.transforms.gradients import zeros_like
 from wengert.transforms.sweeps import check_room, chunks, joined, one_hot_in_each, pulled, shape_of
 from wengert.trees import flatten
@@ -85,9 +86,14 @@ class GradientTape(Tape):
         if self._thread is not None:
             taped("enter", self._token)
 
+    def comes_after(self, tape: GradientTape) -> None:
+        """Have the tape know which one a reset has put it in the place of."""
+        self._former = [*tape._former, tape._token]
+        self._reset_at = here()
+
     def _tell_nones(self, target: Any, given: list[Any], answers: list[Any]) -> None:
-        explained = [s for s, a in zip(given, answers, strict=True) if a is None and s is not None]
-        tell_nones(self, target, explained)
+        asked = enumerate(zip(given, answers, strict=True))
+        tell_nones(self, target, [(k, s) for k, (s, a) in asked if a is None and s is not None])
 
     # -- explaining --------------------------------------------------------------------
 

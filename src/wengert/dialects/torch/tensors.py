@@ -50,6 +50,12 @@ class Tensor(metaclass=WithLateMethods):
     """An array of numbers. Make one with `torch.tensor`."""
 
     shown = "torch.Tensor"
+    #: what explanations call things in programs of PyTorch
+    __wengert_words__ = {  # noqa: RUF012
+        "wg.asarray": "torch.tensor", "wg.astype(x, wg.float64)": "x.float()",
+        "wg.nn.softmax": "torch.softmax", "wg.custom_gradient": "torch.autograd.Function",
+        "wg.": "torch.", " and np": "",
+    }  # fmt: skip
     _raw: Any
     _node: Node | None
     #: of a leaf, the accumulated gradient

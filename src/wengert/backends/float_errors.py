@@ -106,11 +106,17 @@ class FloatErrors:
             self.leave(token)
 
     def around(self, function: Function) -> Function:
-        """Return a function that always runs under these settings."""
+        """Return a function of a namespace that runs under these settings on NumPy's arrays."""
 
         @functools.wraps(function)
-        def call(*args: Any, **params: Any) -> Any:
-            return self.slowly(function, *args, **params)
+        def call(xp: Any, *args: Any, **params: Any) -> Any:
+            if getattr(xp, "array", None) is not np.ndarray:
+                return function(xp, *args, **params)
+            token = self.enter()
+            try:
+                return function(xp, *args, **params)
+            finally:
+                self.leave(token)
 
         return call  # type: ignore[return-value]
 

@@ -41,7 +41,7 @@ class Tape:
         self._check_thread("entered")
         if self._thread is not None:
             raise TapeError("this tape is open already; make another GradientTape for nesting")
-        self._thread = threading.get_ident()
+        self._thread, self._was_entered = threading.get_ident(), True
         active.set(active.get() | {self._token})
         return self
 

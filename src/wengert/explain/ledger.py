@@ -53,20 +53,11 @@ class Step(NamedTuple):
     shape: Any
 
 
-class Event(NamedTuple):
-    """What happened to a tape, before the step of that number."""
-
-    serial: int
-    what: str
-    line: Instruction
-
-
 class Ledger(Watcher):
     """Notes each step while it is on."""
 
     def __init__(self) -> None:
         self.steps: OrderedDict[int, Step] = OrderedDict()
-        self.events: weakref.WeakKeyDictionary[Token, list[Event]] = weakref.WeakKeyDictionary()
         self._count = 0
         self._of_nodes: weakref.WeakKeyDictionary[Node, list[int]] = weakref.WeakKeyDictionary()
         self._of_arrays: dict[int, tuple[Any, int]] = {}
@@ -74,8 +65,8 @@ class Ledger(Watcher):
         self._left: dict[int, int] = {}
         #: nodes whose rules answered None
         self.silent: weakref.WeakSet[Node] = weakref.WeakSet()
-        #: steps at which a tape was told to watch a tensor, by tape
-        self._watched: weakref.WeakKeyDictionary[Token, dict[int, Event]] = (
+        #: when a tape was told not to record, and to record again
+        self._pauses: weakref.WeakKeyDictionary[Token, list[tuple[int, bool]]] = (
             weakref.WeakKeyDictionary()
         )
 
@@ -123,19 +114,10 @@ class Ledger(Watcher):
         if isinstance(raw, np.ndarray):
             self._left[id(raw)] = serial
 
-    def taped(self, what: str, token: Token, tensors: list[Any]) -> None:
-        """Note what happens to a tape."""
-        super().taped(what, token, tensors)
-        event = Event(self._count, what, here())
-        if what == "watch":
-            seen = self._watched.setdefault(token, {})
-            for tensor in tensors:
-                serial = self.step_of(tensor)
-                seen.setdefault(serial, event)
-                if tensor._node is not None:
-                    self._register(tensor._node, serial)
-        else:
-            self.events.setdefault(token, []).append(event)
+    def paused(self, token: Token, on: bool) -> None:
+        """Note that a tape does not record from now on, or records again."""
+        super().paused(token, on)
+        self._pauses.setdefault(token, []).append((self._count, on))
 
     # -- what is asked --------------------------------------------------------------------------
 
@@ -147,23 +129,22 @@ class Ledger(Watcher):
         """Return all steps that a tensor or a variable was known by."""
         found = set(self._of_nodes.get(node, ())) if node is not None else set()
         known = self._of_arrays.get(id(_plain(tensor._raw)))
-        if node is None and known is not None and known[0]() is _plain(tensor._raw):
-            found.add(known[1])
+        if not found and known is not None and known[0]() is _plain(tensor._raw):
+            found.add(known[1])  # it may have been used before it was watched
         return found
 
     def steps_of_node(self, node: Node) -> set[int]:
         """Return all steps that a node was known by."""
         return set(self._of_nodes.get(node, ()))
 
-    def watched_at(self, token: Token, serials: set[int]) -> Event | None:
-        """Return when a tape was told to watch what one of the steps made."""
-        events = [e for s, e in self._watched.get(token, {}).items() if s in serials]
-        return min(events, default=None)
+    def was_paused(self, token: Token, serial: int) -> bool:
+        """Return whether a tape was told not to record when a step was made."""
+        before = [on for count, on in self._pauses.get(token, ()) if count < serial]
+        return bool(before) and before[-1]
 
-    def happened(self, token: Token, serial: int) -> Event | None:
-        """Return what last happened to a tape before a step."""
-        before = [e for e in self.events.get(token, ()) if e.serial <= serial]
-        return before[-1] if before else None
+    def first_seen(self, token: Token) -> Step | None:
+        """Return the first step that was made while a tape recorded."""
+        return next((s for s in self.steps.values() if token in s.recording), None)
 
     def path(self, start: set[int], end: set[int]) -> list[Step]:
         """Return the steps from one of `start` to one of `end`, by the fewest; none if there are.

@@ -7,7 +7,7 @@ their fast code back. While somebody watches, all calls go the general way, thro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from wengert.engine.fastpath import show_calls
@@ -70,10 +70,10 @@ class Watcher:
         if self.outer is not None:
             self.outer.noted(name, result, *arguments, follows=follows)
 
-    def taped(self, what: str, token: Token, tensors: list[Any]) -> None:
-        """See that a tape was entered, left, paused or resumed, or told to watch tensors."""
+    def paused(self, token: Token, on: bool) -> None:
+        """See that a tape was told not to record from now on, or to record again."""
         if self.outer is not None:
-            self.outer.taped(what, token, tensors)
+            self.outer.paused(token, on)
 
 
 def noted(name: str, result: Any, *arguments: Any) -> Any:
@@ -84,11 +84,11 @@ def noted(name: str, result: Any, *arguments: Any) -> Any:
     return result
 
 
-def taped(what: str, token: Token, tensors: Sequence[Any] = ()) -> None:
-    """Show who watches what happens to a tape."""
+def paused(token: Token, on: bool) -> None:
+    """Show who watches that a tape does not record from now on, or records again."""
     watcher = watching.get()
     if watcher is not None:
-        watcher.taped(what, token, list(tensors))
+        watcher.paused(token, on)
 
 
 def tensors_in(result: Any) -> list[Any]:

@@ -247,7 +247,7 @@ class Question:
 
     def _of_the_tape(self) -> Explanation | None:
         n = self.names
-        if not getattr(self.tape, "_was_entered", True):
+        if not getattr(self.tape, "_was_entered", False):
             return Explanation(
                 Reason.NEVER_ENTERED,
                 f"{n.tape} was never entered, so it recorded nothing",
@@ -327,8 +327,8 @@ class Question:
         for step in self.ledger.uses(serials):
             if self.token in (step.recording or self.always) and step.line is not None:
                 return _at(step.line)
-        entered = [e for e in self.ledger.events.get(self.token, ()) if e.what == "enter"]
-        return _at(entered[0].line) if entered else (None, "")
+        first = self.ledger.first_seen(self.token)
+        return (None, "") if first is None else _at(first.line)
 
     def _twin(self) -> Explanation | None:
         """Return that another tensor with the source's values is what the target comes from."""
@@ -369,12 +369,11 @@ class Question:
         book, n = self.ledger, self.names
         start = book.steps_of(self.source.tensor, self.source.node)
         end = book.steps_of(self.target.tensor, self.target.node)
-        if not start or not end:
+        if not end:
             return None
-        watched = book.watched_at(self.token, start)
         path = book.path(start, end)
         for step in path:
-            cut = self.cut_at(step, watched, start)
+            cut = self.cut_at(step, start)
             if cut is not None:
                 return cut
         if path:
@@ -392,7 +391,7 @@ class Question:
             *_at(book.steps[max(end)].line if max(end) in book.steps else None),
         )
 
-    def cut_at(self, step: Step, watched: Any, start: set[int]) -> Explanation | None:
+    def cut_at(self, step: Step, start: set[int]) -> Explanation | None:
         """Return what is said of a step on the way, if it is there that the path ends."""
         if self.token in step.recorded:
             return None
@@ -416,14 +415,6 @@ class Question:
             )
         if self.token not in (step.recording or self.always):
             return self.outside(step)
-        if watched is not None and watched.serial >= step.serial and self._begins(step, start):
-            return Explanation(
-                Reason.WATCHED_LATE,
-                f"{n.tape} was told to watch {n.source} after {n.source} was used; what was "
-                "computed before that was not recorded",
-                f"Move {n.tape}.watch({n.source}) before this line",
-                *where,
-            )
         if step.name == "astype" or (not step.is_inexact and step.name in ("asarray", "copy")):
             return Explanation(
                 Reason.INTEGER,
@@ -451,10 +442,15 @@ class Question:
                 "wg.custom_gradient",
                 *where,
             )
+        if any(parent in start for parent, _ in step.parents) and self._is_watched():
+            return Explanation(
+                Reason.WATCHED_LATE,
+                f"{n.tape} was told to watch {n.source} after {n.source} was used; what was "
+                "computed before that was not recorded",
+                f"Move {n.tape}.watch({n.source}) before this line",
+                *where,
+            )
         return None
-
-    def _begins(self, step: Step, start: set[int]) -> bool:
-        return any(parent in start for parent, _ in step.parents)
 
     def _comes_by(self, step: Step, blocked: set[int], start: set[int]) -> bool:
         book = self.ledger
@@ -463,11 +459,10 @@ class Question:
     def outside(self, step: Step) -> Explanation:
         """Return what is said of a step that was computed while the tape did not record."""
         book, n = self.ledger, self.names
-        event = None if book is None else book.happened(self.token, step.serial - 1)
-        what = "before" if event is None else event.what
-        if what == "pause":
+        first = None if book is None else book.first_seen(self.token)
+        if book is not None and book.was_paused(self.token, step.serial):
             reason, when = Reason.PAUSED, f"while {n.tape} did not record (stop_recording)"
-        elif what == "exit":
+        elif first is not None and first.serial < step.serial:
             reason, when = Reason.AFTER, f"after {n.tape} was left"
         else:
             reason, when = Reason.BEFORE, f"before {n.tape} was entered"

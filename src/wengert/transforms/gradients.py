@@ -24,7 +24,7 @@ from wengert.errors import (
     cuts_shown,
     name_of,
 )
-from wengert.explain.watchers import noted, taped
+from wengert.explain.watchers import noted
 from wengert.explain.why import Names, ledger, why
 from wengert.ops.batching import constant
 from wengert.ops.variable import Variable
@@ -149,17 +149,13 @@ class Call:
             for leaves, rebuild in nests
         ]
         inner = list(args)
-        token = self.tape._token
         with self.tape, cuts_shown:
             self.tape.watch(self.sources)
-            taped("enter", token)
-            taped("watch", token, flatten(self.sources)[0])
             for position, source, (leaves, _) in zip(
                 self.positions, self.sources, nests, strict=True
             ):
                 inner[position] = _as_dialect(source, leaves)
             result = fun(*inner, **kwargs)
-        taped("exit", token)
         self.aux = None
         if has_aux:
             if not isinstance(result, tuple) or len(result) != 2:

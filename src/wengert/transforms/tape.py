@@ -10,7 +10,7 @@ from typing import Any
 from wengert import backends
 from wengert.elements.cost import Cost, estimate, whole_seeds
 from wengert.engine import cotangents as ct
-from wengert.engine.node import Node, Token, watching
+from wengert.engine.node import Node, Token
 from wengert.engine.sweep import ancestors
 from wengert.engine.tape import Part, Tape, part_of_tape, regions_of
 from wengert.engine.tensor import Tensor
@@ -19,7 +19,7 @@ from wengert.explain.explanation import Explanation
 from wengert.explain.lines import Instruction, here
 from wengert.explain.nones import tell_nones
 from wengert.explain.nonfinite import NonFinite, find_nonfinite
-from wengert.explain.watchers import taped
+from wengert.explain.watchers import paused
 from wengert.explain.why import why
 from wengert.transforms.gradients import zeros_like
 from wengert.transforms.sweeps import check_room, chunks, joined, one_hot_in_each, pulled, shape_of
@@ -47,48 +47,27 @@ class GradientTape(Tape):
     Tensor([2., 4., 6.], dtype=float64)
     """
 
-    def __init__(self, persistent: bool = False, watch_accessed_variables: bool = True) -> None:
-        self._was_entered = False
-        self._former: list[Token] = []
-        self._reset_at: Instruction | None = None
-        super().__init__(persistent, watch_accessed_variables)
-
-    def __enter__(self) -> GradientTape:
-        super().__enter__()
-        self._was_entered = True
-        taped("enter", self._token)
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        super().__exit__(*exception)
-        taped("exit", self._token)
-
-    def watch(self, tensors: Any) -> None:
-        """Record what is computed from these tensors or variables from now on."""
-        super().watch(tensors)
-        if watching.get() is not None:
-            parts = [part_of_tape(leaf, "watch").tensor for leaf in flatten(tensors)[0]]
-            taped("watch", self._token, parts)
+    #: identities that it had before it was reset, and where that was
+    _former: tuple[Token, ...] = ()
+    _reset_at: Instruction | None = None
 
     @contextlib.contextmanager
     def stop_recording(self) -> Iterator[None]:
         """Return a context in which this tape records nothing."""
         with super().stop_recording():
-            taped("pause", self._token)
+            paused(self._token, True)
             yield
-        taped("resume", self._token)
+        paused(self._token, False)
 
     def reset(self) -> None:
         """Forget all that was recorded and watched, and go on recording if the tape is open."""
-        self._former.append(self._token)
+        self._former = (*self._former, self._token)
         self._reset_at = here()
         super().reset()
-        if self._thread is not None:
-            taped("enter", self._token)
 
     def comes_after(self, tape: GradientTape) -> None:
         """Have the tape know which one a reset has put it in the place of."""
-        self._former = [*tape._former, tape._token]
+        self._former = (*tape._former, tape._token)
         self._reset_at = here()
 
     def _tell_nones(self, target: Any, given: list[Any], answers: list[Any]) -> None:

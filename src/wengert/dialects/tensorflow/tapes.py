@@ -29,7 +29,7 @@ from wengert.engine.cotangents import Block
 from wengert.engine.tensor import Tensor as Native
 from wengert.errors import DtypeError, ShapeError
 from wengert.explain.nones import tell_custom
-from wengert.explain.watchers import taped
+from wengert.explain.watchers import paused
 from wengert.ops.variable import Variable as NativeVariable
 from wengert.transforms.checkpoint import checkpoint
 from wengert.transforms.gradients import stop_gradient as native_stop_gradient
@@ -141,11 +141,12 @@ class GradientTape:
         if self._tape is None:
             raise RuntimeError("stop_recording() outside of the tape's `with`")
         self._stop()
-        taped("pause", self._tape._token)
+        paused(self._tape._token, True)
         try:
             yield
         finally:
             self.__enter__()
+            paused(self._tape._token, False)
 
     def reset(self) -> None:
         """Forget all that was recorded and watched, and go on recording."""

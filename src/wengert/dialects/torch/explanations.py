@@ -20,6 +20,7 @@ class _GradMode:
 
     _token = GRAD
     _spent = None
+    _was_entered = True
 
 
 class _Question(Question):
@@ -75,7 +76,7 @@ def cut_before(target: Any) -> Explanation | None:
     known = book.steps_of(target, target._node)
     question = _Question(_GradMode(), target, target, Names("the result", "the result"))
     for step, recorded in book.back_from(known, GRAD):
-        cut = question.cut_at(step, None, set()) if recorded else None
+        cut = question.cut_at(step, set()) if recorded else None
         if cut is not None:
             return question.spoken(cut)
     return None

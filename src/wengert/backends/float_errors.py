@@ -13,17 +13,14 @@ a context of its own takes a hundredth (`run`), which is what fast paths do.
 from __future__ import annotations
 
 import contextvars
-import functools
 import warnings
 from collections.abc import Callable
 from contextvars import Context, Token
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from wengert.errors import caller_depth
-
-Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def _tell(kind: str, flag: int) -> None:
@@ -104,21 +101,6 @@ class FloatErrors:
             return function(*args, **params)
         finally:
             self.leave(token)
-
-    def around(self, function: Function) -> Function:
-        """Return a function of a namespace that runs under these settings on NumPy's arrays."""
-
-        @functools.wraps(function)
-        def call(xp: Any, *args: Any, **params: Any) -> Any:
-            if getattr(xp, "array", None) is not np.ndarray:
-                return function(xp, *args, **params)
-            token = self.enter()
-            try:
-                return function(xp, *args, **params)
-            finally:
-                self.leave(token)
-
-        return call  # type: ignore[return-value]
 
     def aloud(self, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
         """Call a program's function, such as a hook, with the settings that the program made."""

@@ -12,7 +12,6 @@ from operator import attrgetter
 from typing import Any
 
 from wengert.backends import is_inexact
-from wengert.backends.float_errors import LOCATED
 from wengert.engine.cotangents import Block, Region, add, around, fit, restrict, zero
 from wengert.engine.node import Edge, Edges, Node, Token, Values, watching
 from wengert.engine.op import OUTPUT, Op
@@ -98,7 +97,6 @@ class Carried:
         parts[position] = part if held is None else add(self.xp, held, part)
 
 
-@LOCATED.around
 def reverse(
     xp: Any,
     entries: list[Node],

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from wengert import backends
+from wengert.backends.float_errors import LOCATED
 from wengert.engine import cotangents as ct
 from wengert.engine.batching import levels
 from wengert.engine.node import NOBODY, Node, Token, Tokens, active, watch
@@ -154,7 +155,7 @@ class Tape:
         found = self._sweep(seeds, places)
         zero = unconnected_gradients == "zero"
         answers = [_answer(found, place, zero, dense) for place in places]
-        if any(answer is None for answer in answers):
+        if len(found) < len(places) and not zero:
             self._tell_nones(target, given, answers)
         return rebuild(answers)
 
@@ -250,11 +251,13 @@ class Tape:
             node: Any = part.node
             seeds[node] = ct.add(xp, seeds[node], g) if node in seeds else g
         active.set(recording or NOBODY)
+        located = None if recorded else LOCATED.enter()
         try:
             release = self._token if last and not self._persistent else None
             parts, ends = regions_of(wanted), self._token.starts
             found = reverse(xp, entries, seeds, sources, recorded, release, parts, ends)
         finally:
+            LOCATED.leave(located)
             active.set(before)
             self._token.alive = self._persistent or not last
         return found if recorded else {node: _wrapped(g) for node, g in found.items()}

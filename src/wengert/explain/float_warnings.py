@@ -19,7 +19,7 @@ from wengert.errors import caller_depth, is_between
 from wengert.explain.lines import instruction_of
 
 #: The code of the sweep's loop, in whose frame `node` is the one whose rule computes.
-_SWEEP = reverse.__wrapped__.__code__  # type: ignore[attr-defined]
+_SWEEP = reverse.__code__
 
 
 def tell(kind: str) -> None:

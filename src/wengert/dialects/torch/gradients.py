@@ -27,7 +27,6 @@ from wengert.dialects.torch.tensors import (
     ns,
     outward,
     unreached,
-    users_frame,
 )
 from wengert.engine import cotangents as ct
 from wengert.engine.node import NOBODY, Node, active, new_node, watching
@@ -36,6 +35,7 @@ from wengert.engine.sweep import ancestors, reverse
 from wengert.engine.tape import on_tensors
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
+from wengert.errors import users_frame
 from wengert.transforms.vmap import vmap
 
 

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
-from wengert.dialects.kernel.functions import users_frame as users_frame
 from wengert.dialects.quiet import QUIETLY
 from wengert.dialects.torch import dtypes, modes
 from wengert.engine import tensor as engine
@@ -24,6 +23,7 @@ from wengert.engine.fastpath import Front, caller
 from wengert.engine.node import Node, new_node
 from wengert.engine.op import LEAF, Op
 from wengert.engine.record import witnesses
+from wengert.errors import users_frame
 
 #: Wengert's tensors, what makes one of an array, and functions that take and return them.
 Native = engine.Tensor

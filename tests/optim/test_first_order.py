@@ -332,6 +332,17 @@ def test_a_selection_is_stepped_alone():
     assert variable.numpy()[1] == tensor.numpy()[1] < whole[1]
 
 
+def test_a_selection_may_be_kept_from_step_to_step():
+    optimiser, start = optim.Adam(0.1), np.array([1.0, 2.0, 3.0])
+    kept, anew = wg.Variable(start), wg.Variable(start)
+    selection = kept.at[1:]
+    state, other = optimiser.init(selection), optimiser.init(anew.at[1:])
+    for _ in range(3):
+        _, state = optimiser.step(selection, 2 * kept.value()[1:], state)
+        _, other = optimiser.step(anew.at[1:], 2 * anew.value()[1:], other)
+    assert kept.numpy().tolist() == anew.numpy().tolist()
+
+
 def test_plain_descent_keeps_a_block_a_block(monkeypatch):
     block, dense = block_and_dense((slice(1, 3), 2))
     monkeypatch.setattr(wg.Block, "todense", None)

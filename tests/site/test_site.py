@@ -142,7 +142,7 @@ def test_no_program_is_published(built):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("page", ["", "how-to/missing-gradients/", "api/tape/", "reference/"])
+@pytest.mark.parametrize("page", ["", "gallery/", "how-to/tapes/", "api/tape/", "reference/"])
 def test_there_is_no_serious_accessibility_problem(opened, page, scheme):
     from axe_playwright_python.sync_playwright import Axe
 

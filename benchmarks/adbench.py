@@ -276,29 +276,46 @@ def _hand_on_triangles(library: str, points: int) -> Run:
     theta, *constants = objectives.hand_data(points, corners=3)
     places = np.random.default_rng(1).uniform(0.1, 0.4, (points, 2))
     f = functools.partial(objectives.hand_on_triangles, namespace(library))
-
-    def moved(z: Any, theta: Any, places: Any, *constants: Any) -> Any:
-        return f(theta + z[:26], places + z[26:], *constants)
-
-    zero = np.zeros(28)
     if library == "numpy":
-        return lambda: _differences(lambda z: moved(z, theta, places, *constants), 28)
-    data = (zero, theta, places, *constants)
+
+        def moved(z: np.ndarray) -> np.ndarray:
+            return f(theta + z[:26], places + z[26:], *constants)
+
+        return lambda: _differences(moved, 28)
+    by_theta, by_places = np.eye(26, 28), np.zeros((points, 2, 28))
+    by_places[:, 0, 26] = by_places[:, 1, 27] = 1.0
+    if library == "wengert":
+        by = peers.load("wengert").jacobian(f, (0, 1), along=(by_theta, by_places))
+        return lambda: by(theta, places, *constants)
+    if library == "autograd":
+        # of reverse mode alone: rows by all parameters, of which a point has two of its own
+        jacobians = [peers.load("autograd").jacobian(f, k) for k in (0, 1)]
+
+        def both() -> np.ndarray:
+            first, second = (jacobian(theta, places, *constants) for jacobian in jacobians)
+            return np.concatenate([first, second.sum(axis=1)], axis=1)
+
+        return both
+    seeds = (by_theta.T, np.moveaxis(by_places, 2, 0))
     if library == "torch":
         torch = peers.load("torch")
-        there = [torch.tensor(a) for a in data]
-        jacobian = torch.func.jacfwd(moved)
-        return lambda: jacobian(*there)
-    if library == "jax":
-        jax = peers.load("jax")
-        compiled = jax.jit(jax.jacfwd(moved))
-        arrays = [*map(jax.numpy.asarray, data)]
-        return lambda: jax.block_until_ready(compiled(*arrays))
-    if library == "autograd":
-        by = peers.load("autograd").jacobian(moved)
-    else:
-        by = peers.load("wengert").jacobian(moved, mode="forward")
-    return lambda: by(*data)
+        at, directions = [torch.tensor(a) for a in (theta, places)], [*map(torch.tensor, seeds)]
+        there = [torch.tensor(a) for a in constants]
+        push = torch.func.vmap(
+            lambda *v: torch.func.jvp(lambda *x: f(*x, *there), tuple(at), v)[1], out_dims=1
+        )
+        return lambda: push(*directions)
+    jax = peers.load("jax")
+
+    def along(at: Any, directions: Any, constants: Any) -> Any:
+        def push(*v: Any) -> Any:
+            return jax.jvp(lambda *x: f(*x, *constants), at, v)[1]
+
+        return jax.vmap(push, out_axes=1)(*directions)
+
+    compiled = jax.jit(along)
+    arrays = [tuple(map(jax.numpy.asarray, a)) for a in ((theta, places), seeds, constants)]
+    return lambda: jax.block_until_ready(compiled(*arrays))
 
 
 _ALL = ("wengert", "numpy", TORCH, "jax jit", "autograd")

@@ -159,20 +159,49 @@ def pulled(
 
 
 def pushed(
-    tape: Tape, targets: list[Part], source: Part, pieces: list[range], seed: Seed = one_hot
+    tape: Tape,
+    targets: list[Part],
+    sources: list[Part],
+    pieces: list[range],
+    seeds: Callable[[Level, range], list[Tensor]],
 ) -> list[list[Tensor] | None]:
-    """Return for each target the columns of the Jacobian, in pieces, each as a row."""
+    """Return for each target its tangents in some directions, in pieces; directions come first.
+
+    `seeds` returns the tangents of the sources for a piece of the directions.
+    """
     found: list[list[Tensor] | None] = [None] * len(targets)
     tensors = [wrap(t.tensor._raw, t.node) for t in targets]
-    for columns in pieces:
-        with opened(len(columns)) as level:
-            tangents = _moved(tape, level, [source], [seed(level, columns, source)], tensors)
+    for piece in pieces:
+        with opened(len(piece)) as level:
+            tangents = _moved(tape, level, sources, seeds(level, piece), tensors)
             for i, (t, target) in enumerate(zip(tangents, targets, strict=True)):
                 if t is not None:
                     if target.selection is not None:
                         t = target.selection.pick(Tensor._namespace, t)
                     found[i] = [*(found[i] or []), all_examples(t, level)]
     return found
+
+
+def pushed_along(
+    tape: Tape,
+    targets: list[Part],
+    sources: list[Part],
+    directions: list[Tensor],
+    chunk_size: int | str | None = "auto",
+) -> list[Tensor | None]:
+    """Return for each target its tangents in directions, the first axis; None without a path.
+
+    Each source has tangents with such an axis.
+    """
+    count = directions[0].shape[0]
+    pieces = chunks(count, chunk_size, [t.node for t in targets], tape._token)
+
+    def seeds(level: Level, piece: range) -> list[Tensor]:
+        some = [d if len(piece) == count else d[piece.start : piece.stop] for d in directions]
+        return [wrap(Batched(level, d)) for d in some]
+
+    found = pushed(tape, targets, sources, pieces, seeds)
+    return [None if parts is None else joined(parts) for parts in found]
 
 
 def _moved(

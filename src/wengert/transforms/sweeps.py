@@ -29,6 +29,8 @@ from wengert.transforms.surroundings import recording
 
 #: About how many bytes the cotangents of one sweep may take, if `chunk_size` is "auto".
 BUDGET = 2**29
+#: About how many bytes of tangents in several directions processors pass over as fast as of one.
+QUICK = 2**20
 #: Up to this many bytes, available memory is not checked.
 SMALL = 2**28
 
@@ -83,6 +85,14 @@ def check_room(
             "that is mostly zeros write wg.sparse.jacobian; for products with it wg.vjp, wg.jvp or "
             "wg.hvp"
         )
+
+
+def quick_chunk(entries: list[Node]) -> int:
+    """Return how many directions a sweep over nodes of a plan takes at once.
+
+    More would save little, since the arithmetic of large arrays costs more than the calls.
+    """
+    return max(4, QUICK // max(map(_bytes, entries), default=8))
 
 
 def _bytes(node: Node) -> int:

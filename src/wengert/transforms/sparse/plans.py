@@ -270,7 +270,8 @@ class Plan:
             return [self._sums(run.pull(self._seed(run, k), nodes)) for k in colours]
         first = self._colouring.column_colours
         columns, rows = ([k for k in colours if (k < first) is here] for here in (True, False))
-        if self._symmetric or len(columns) < 2:  # a Hessian's column is a row; pulls are cheaper
+        # a column of a Hessian is a row, too, and a single pull is cheaper than a push
+        if len(columns) < (4 if self._symmetric else 2):
             by_column = run.pulled if self._symmetric else run.push
             found = [by_column(self._seed(run, k)) for k in columns]
         else:

@@ -22,7 +22,7 @@ from wengert.errors import DtypeError, name_of
 from wengert.transforms.gradients import Call, is_traced
 from wengert.transforms.sparse.pattern import structure
 from wengert.transforms.surroundings import recording
-from wengert.transforms.sweeps import pushed_along
+from wengert.transforms.sweeps import pushed_along, quick_chunk
 
 
 class Run:
@@ -104,7 +104,8 @@ class Run:
         seeds = wrap(xp.reshape(cast(xp, tangents, self.source.dtype), shape))
         node = self.target._node
         target = Part(self.target, node, None)
-        (moved,) = pushed_along(self.call.tape, [target], self.call.parts, [seeds])
+        size = quick_chunk(self.nodes) if self.on_numpy else "auto"
+        (moved,) = pushed_along(self.call.tape, [target], self.call.parts, [seeds], size)
         flat = (shape[0], math.prod(self.target.shape))
         if moved is None:
             return xp.zeros(flat, dtype=self.target.dtype)

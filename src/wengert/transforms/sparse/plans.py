@@ -137,6 +137,7 @@ class Plan:
             order = self._order(inner, columns)
             self._assembly = Assembly(best.index, order, self.pattern.nnz)
             self._moves = Moves(self._cut, self._assembly)
+            self._parts = [best.rows_of(k) for k in range(best.colours)]
         else:
             self._assembly = by_colour(best, self.pattern.nnz)
         self.mode = best.mode
@@ -267,7 +268,8 @@ class Plan:
         """Return the results of the sweeps for some colours; those of columns come first."""
         if self._on_cut:
             nodes = [run.nodes[i] for i in self._cut.nodes]
-            return [self._sums(run.pull(self._seed(run, k), nodes)) for k in colours]
+            pulls = (run.pull(self._seed(run, k), nodes, self._parts[k]) for k in colours)
+            return [self._sums(cotangents) for cotangents in pulls]
         first = self._colouring.column_colours
         columns, rows = ([k for k in colours if (k < first) is here] for here in (True, False))
         # a column of a Hessian is a row, too, and a single pull is cheaper than a push
@@ -276,7 +278,7 @@ class Plan:
             found = [by_column(self._seed(run, k)) for k in columns]
         else:
             moved = run.pushed(run.xp.stack([self._seed(run, k) for k in columns]))
-            found = [moved[i] for i in range(len(columns))]
+            found = [moved[i, ...] for i in range(len(columns))]
         return found + [run.pulled(self._seed(run, k)) for k in rows]
 
     def _seed(self, run: Run, colour: int) -> Any:

@@ -78,9 +78,15 @@ class Run:
         """What else a plan's pattern relies on, for each operation."""
         return tuple(map(structure, self.nodes))
 
-    def pull(self, weights: Any, nodes: Sequence[Node]) -> list[Any]:
-        """Return the cotangents of some nodes for weights of the result, paths ending there."""
-        seeds: dict[Any, Any] = {self.target._node: self._seed(weights, self.target)}
+    def pull(self, weights: Any, nodes: Sequence[Node], part: range | None = None) -> list[Any]:
+        """Return the cotangents of some nodes for weights of the result, paths ending there.
+
+        `part` says outside of which elements of a result of one axis weights are zero.
+        """
+        seed = self._seed(weights, self.target)
+        if part is not None and len(self.target.shape) == 1:
+            seed = Block(self.target.shape, (part,), seed[part.start : part.stop])
+        seeds: dict[Any, Any] = {self.target._node: seed}
         ends = set(nodes)
         with recording(NOBODY):
             found = reverse(self.xp, self.newest_first, seeds, ends, False, None, ends=ends)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from benchmarks import (
+    adbench,
     chains,
     checkpointing,
     compiled,
     dialects,
     elements,
     elementwise,
+    everyday,
     fitting,
     importing,
     jacobians,
@@ -35,6 +37,8 @@ CASES = {
         programs,
         fitting,
         compiled,
+        adbench,
+        everyday,
         importing,
     )
     for case in module.CASES

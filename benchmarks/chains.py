@@ -90,7 +90,7 @@ CASES = [
             f"wengert {_SHORT:,}": _of_length(_CHAINS["wengert"], _SHORT),
             "numpy": _of_length(_CHAINS["numpy"], _LONG),
         },
-        must={f"wengert {_SHORT:,}": 1.5},
+        must={f"wengert {_SHORT:,}": 1.4},
         work={"wengert": _LONG, f"wengert {_SHORT:,}": _SHORT, "numpy": _LONG},
         sizes={"size": 1, "shrink": 1},
         small={"size": 1, "shrink": 50},

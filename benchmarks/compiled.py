@@ -43,10 +43,10 @@ def _lstm(library: str, steps: int) -> tuple[Any, list[np.ndarray]]:
     data = list(objectives.lstm_data(steps))
     if library == "wengert":
         wg = peers.load("wengert")
-        f = functools.partial(objectives.lstm, wg, wg.scan)
+        f = functools.partial(objectives.lstm, wg, wg.nn.sigmoid, wg.scan)
         return wg.grad(f, argnums=(0, 1)), data
     jax = _jax()
-    f = functools.partial(objectives.lstm, jax.numpy, jax.lax.scan)
+    f = functools.partial(objectives.lstm, jax.numpy, jax.nn.sigmoid, jax.lax.scan)
     return jax.grad(f, argnums=(0, 1)), data
 
 

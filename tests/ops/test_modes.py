@@ -107,6 +107,32 @@ def test_the_derivative_of_a_tangent_is_that_of_a_gradient(case: Case, kind: str
         np.testing.assert_allclose(b, c, rtol=1e-8, atol=1e-9 * scale, err_msg=case.id)
 
 
+REAL = {name: pair for name, pair in with_kinds(SMOOTH).items() if pair[1] == "f"}
+
+
+@each(REAL)
+def test_tangents_in_all_directions_are_the_jacobian_of_reverse_mode(case: Case, kind: str) -> None:
+    """Forward mode carries raw arrays with an axis of directions; reverse mode does not."""
+    function, arrays = of_inexact(case, case.arrays(kind))
+    results = [y for y in function(*arrays) if y.dtype.kind == "f"]
+    if not arrays or not results:
+        return
+
+    def real_results(*given: Any) -> list[Any]:
+        return [y for y in function(*given) if y.dtype == np.float64]
+
+    spots = tuple(range(len(arrays)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", wg.UnconnectedWarning)
+        forward, reverse = (
+            wg.jacobian(real_results, spots, mode=mode)(*arrays) for mode in ("forward", "reverse")
+        )
+    for mine, theirs in zip(forward, reverse, strict=True):
+        for a, b in zip(mine, theirs, strict=True):
+            scale = max(1.0, float(np.max(np.abs(b), initial=0.0)))
+            np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-11 * scale, err_msg=case.id)
+
+
 @each(with_kinds(SMOOTH))
 def test_a_tangent_of_one_element_is_that_of_a_dense_one(case: Case, kind: str) -> None:
     function, arrays = of_inexact(case, case.arrays(kind))

@@ -449,3 +449,31 @@ def test_local_hessians_say_when_a_branch_has_changed(seed: int) -> None:
         except wg.sparse.PatternError:
             continue
         np.testing.assert_allclose(found, wg.hessian(function)(there), atol=1e-12)
+
+
+def test_a_sweep_starts_where_the_rows_of_its_colour_are():
+    """Rows of one kind may stand together: cotangents of the others are zero by structure."""
+    visits: list[int] = []
+
+    def rule(xp, g, x):
+        visits.append(1)
+        return g * xp.cos(x)
+
+    from wengert.extend import elementwise as declare
+
+    name = "sine_that_counts"
+    sine = declare(name, rule, compute=lambda xp, x: xp.sin(x))
+    try:
+
+        def errors(x):
+            return wg.concat([sine(x[:5] * x[5:]) * x[:5], 1 - x[5:] ** 2])
+
+        x = np.linspace(0.1, 0.9, 10)
+        plan = wg.sparse.jacobian(errors, x, mode="reverse")
+        assert plan.sweeps == 2
+        np.testing.assert_allclose(plan(x).toarray(), wg.jacobian(errors)(x), rtol=1e-12)
+        visits.clear()
+        plan(x)
+        assert len(visits) == 1
+    finally:
+        wg.extend.REGISTRY.pop(name)

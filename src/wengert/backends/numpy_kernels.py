@@ -130,12 +130,52 @@ def _reduction(ufunc: Any) -> Any:
     return reduce
 
 
+_SINGLE, _DOUBLE = np.dtype("float32"), np.dtype("float64")
+_added: Any = np.add.reduce
+#: Lines of up to so many numbers are short: a ufunc takes longer to begin with one than to add.
+_SHORT = 256
+_ONES = {dtype: np.ones(_SHORT, dtype) for dtype in (_SINGLE, _DOUBLE)}
+
+
+def total(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
+    """Return the sum over some axes; of many short lines, by a product with ones.
+
+    A ufunc begins anew with each line in memory that it adds up, or adds to another. Of lines of
+    three numbers, BLAS takes a tenth of the time.
+    """
+    kind = x.dtype
+    if (kind is _DOUBLE or kind is _SINGLE) and x.size > _SHORT and (dtype or kind) is kind:
+        lines = _sum_of_lines(x, axis, keepdims)
+        if lines is not None:
+            return lines
+    return _added(x, axis=axis, dtype=dtype, keepdims=keepdims)
+
+
+def _sum_of_lines(x: np.ndarray, axis: Any, keepdims: bool) -> np.ndarray | None:
+    """Return sums over neighbouring axes by products, if the lines in memory are short."""
+    axes = (axis,) if type(axis) is int else axis
+    if not axes or not x.flags.c_contiguous:
+        return None
+    shape, first, last = x.shape, axes[0] % x.ndim, axes[0] % x.ndim + len(axes)
+    if any(a % x.ndim != first + i for i, a in enumerate(axes)):
+        return None
+    outer, count, inner = (
+        math.prod(part) for part in (shape[:first], shape[first:last], shape[last:])
+    )
+    kept = (*shape[:first], *(1,) * (len(axes) if keepdims else 0), *shape[last:])
+    if inner == 1 < outer and 1 < count <= _SHORT:
+        return x.reshape(outer, count).dot(_ONES[x.dtype][:count]).reshape(kept)
+    if 1 < inner <= _SHORT // 2 and (count >= 64 or (outer == 1 and count > 1)):
+        return np.matmul(np.ones(count, x.dtype), x.reshape(outer, count, inner)).reshape(kept)
+    return None
+
+
 def mean(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
     """Return the mean as NumPy computes it, without the wrapper."""
     if x.dtype not in _BITS or not x.size:
         return np.mean(x, axis=axis, keepdims=keepdims)
-    total = SHORTCUTS["sum"](x, axis=axis, keepdims=keepdims)
-    return total / x.dtype.type(x.size // (total.size or 1))
+    sums = total(x, axis=axis, keepdims=keepdims)
+    return sums / x.dtype.type(x.size // (sums.size or 1))
 
 
 def reshape(x: Any, /, shape: Any) -> Any:
@@ -175,7 +215,7 @@ SHORTCUTS = {
     "mean": mean,
     "permute_dims": permute_dims,
     "reshape": reshape,
-    "sum": _reduction(np.add),
+    "sum": total,
     "prod": _reduction(np.multiply),
     "max": _reduction(np.maximum),
     "min": _reduction(np.minimum),

@@ -10,23 +10,14 @@ be a Block; then only the part of the result that depends on it is computed.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
 
 from wengert import backends
-from wengert.engine.cotangents import (
-    Block,
-    Region,
-    add,
-    around,
-    fit,
-    selected,
-    sizes,
-    whole,
-    zero,
-)
+from wengert.engine import cotangents as ct
+from wengert.engine.cotangents import Block, Region, add, sizes
 from wengert.engine.node import NOBODY, Node, Values, active
 from wengert.engine.op import OUTPUT
 from wengert.engine.sweep import ancestors, leading_to, recorded_values
@@ -91,12 +82,14 @@ def forward(
     targets: Collection[Node],
     recorded: bool,
     ends: Collection[Node] = (),
+    through: Callable[..., Any] | None = None,
 ) -> dict[Node, Any]:
     """Return the tangents of `targets`; those that depend on nothing with a tangent are missing.
 
     `nodes` are the targets' ancestors, newest first. `recorded` says that tangents are tensors.
-    What lies behind one of `ends` does not move it.
+    What lies behind one of `ends` does not move it. `through` takes the place of `pushed_through`.
     """
+    through = through or pushed_through
     wanted = leading_to(tangents.keys(), entries)
     path = [node for node in reversed(entries) if node in wanted]
     uses = Counter(parent for node in path for parent, _, _ in node.edges)
@@ -111,7 +104,7 @@ def forward(
                     values = recorded_values(node, argument, values)
                 edges.append((parent, argument, values, t))
         if edges and not (ends and node in ends):
-            found = pushed_through(xp, node, edges, recorded)
+            found = through(xp, node, edges, recorded)
             if found is not None:
                 given = carried.get(node)  # a node may also have a tangent of its own
                 carried[node] = found if given is None else add(xp, given, found)
@@ -180,7 +173,7 @@ def _by_transposing(node: Node, edges: list[Any]) -> Any:
         ]
     else:
         if region is not None and not all(map(len, region)):  # the tangents end before this
-            return zero(node.shape, node.dtype, like=_on_tensors(edges[0][3]))
+            return ct.zero(node.shape, node.dtype, like=_on_tensors(edges[0][3]))
         lengths = node.shape if region is None else sizes(region)
         outputs = [wrap(plain.zeros(lengths, dtype=node.dtype))]
     answers: list[Any] = []
@@ -195,10 +188,10 @@ def _by_transposing(node: Node, edges: list[Any]) -> Any:
         for (parent, _, _, t), part in zip(edges, op.pull(xp, g, node, asked), strict=True):
             if part is None:
                 continue
-            part = fit(xp, op, part, parent)
-            box = part.region if type(part) is Block else whole(parent.shape)
+            part = ct.fit(xp, op, part, parent)
+            box = part.region if type(part) is Block else ct.whole(parent.shape)
             answers.append(part.kept(xp) if type(part) is Block else part)
-            weights.append(selected(xp, _on_tensors(t), box))
+            weights.append(ct.selected(xp, _on_tensors(t), box))
     found = tape.gradient(answers, outputs, output_gradients=weights)
     if several:
         return found
@@ -216,7 +209,7 @@ def _reached(node: Node, edges: list[Any]) -> Region | None:
         part = node.op.reach(_hull(t.region), node, parent, argument, values)
         if part is None:
             return None
-        region = part if region is None else around(region, part)
+        region = part if region is None else ct.around(region, part)
     return region
 
 

@@ -80,6 +80,8 @@ class Op:
     aliases = True
     #: whether `pull_block` takes a Block on a list of positions
     takes_rows = False
+    #: whether `push` takes tangents with an axis of directions: see `ops.families.directions`
+    takes_directions = False
     #: whether a rule of several results gets None, in place of zeros, for those not used
     sees_unused = False
     #: whether its result is linear in each argument while the others do not change

@@ -13,6 +13,7 @@ from wengert.engine.tensor import Tensor
 from wengert.errors import ShapeError
 from wengert.ops import batching
 from wengert.ops.families import one_axis, sample, special
+from wengert.ops.families.directions import lead_of
 from wengert.ops.families.structure import zeros_for
 from wengert.ops.shapes import reshape, tensor
 
@@ -72,12 +73,12 @@ def _push_parts(xp: Any, node: Node, edges: Sequence[Any]) -> Any:
     _, shapes, axis = edges[0][2]
     tangents = {position: t for _, position, _, t in edges}
     like = edges[0][3]
-    parts = []
+    parts, lead = [], lead_of(edges)
     for position, shape in enumerate(shapes):
         t = tangents.get(position)
-        t = zeros_for(like, shape, node.dtype) if t is None else t
+        t = zeros_for(like, (*lead, *shape), node.dtype) if t is None else t
         parts.append(t if t.dtype == node.dtype else xp.astype(t, node.dtype))
-    return xp.concat(parts, axis=axis)
+    return xp.concat(parts, axis=axis + len(lead))
 
 
 _concat = special(
@@ -100,7 +101,7 @@ _concat = special(
 _concat.op.numpy_function = np.concatenate
 _concat.op.reach = _part_reached
 _concat.op.depends = _part_depends
-_concat.op.push = _push_parts
+_concat.op.push, _concat.op.takes_directions = _push_parts, True
 
 
 def concat(arrays: Any, /, *, axis: int | None = 0) -> Tensor:
@@ -167,11 +168,12 @@ def _push_slices(xp: Any, node: Node, edges: Sequence[Any]) -> Any:
         return NotImplemented
     axis, like = edges[0][2][1], edges[0][3]
     tangents = {position: t for _, position, _, t in edges}
-    shape = (*node.shape[:axis], *node.shape[axis + 1 :])
+    lead = lead_of(edges)
+    shape = (*lead, *node.shape[:axis], *node.shape[axis + 1 :])
     blank = zeros_for(like, shape, node.dtype)
     slices = [tangents.get(k, blank) for k in range(node.shape[axis])]
     parts = [t if t.dtype == node.dtype else xp.astype(t, node.dtype) for t in slices]
-    return xp.stack(parts, axis=axis)
+    return xp.stack(parts, axis=axis + len(lead))
 
 
 def _stacked(arrays: Sequence[np.ndarray], *, axis: int) -> np.ndarray:
@@ -200,7 +202,7 @@ _stack = special(
 _stack.op.numpy_function = _stacked
 _stack.op.reach = _slice_reached
 _stack.op.depends = _slice_depends
-_stack.op.push = _push_slices
+_stack.op.push, _stack.op.takes_directions = _push_slices, True
 
 
 def stack(arrays: Any, /, *, axis: int = 0) -> Tensor:

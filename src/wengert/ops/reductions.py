@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
+from wengert.backends.numpy_kernels import total
 from wengert.engine.tensor import Tensor
 from wengert.ops import elementwise as ew
 from wengert.ops.families import Operation, axes, documented, reduction, sample, zero
@@ -44,7 +45,6 @@ def _by_ufunc(ufunc: np.ufunc) -> Callable[..., Any]:
 _FEW = 256
 _SINGLE, _DOUBLE = np.dtype("float32"), np.dtype("float64")
 _SINGLE_ONES, _DOUBLE_ONES = np.ones(_FEW, _SINGLE), np.ones(_FEW, _DOUBLE)
-_added = _by_ufunc(np.add)
 
 
 def _total(x: np.ndarray, *, axis: tuple[int, ...], keepdims: bool) -> Any:
@@ -55,7 +55,7 @@ def _total(x: np.ndarray, *, axis: tuple[int, ...], keepdims: bool) -> Any:
             return x.ravel().dot(_DOUBLE_ONES[:size])
         if x.dtype is _SINGLE:
             return x.ravel().dot(_SINGLE_ONES[:size])
-    return _added(x, axis=axis, keepdims=keepdims)
+    return total(x, axis, x.dtype, keepdims)
 
 
 sum_over.op.numpy_function = _total

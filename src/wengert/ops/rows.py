@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
 
 from wengert.engine.batching import Level
+from wengert.engine.cotangents import Block
 from wengert.engine.node import Node, Values
 from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor
+from wengert.ops import batching
 from wengert.ops.families import declared, sample
 from wengert.ops.indexing import index, index_examples, index_transpose
 
@@ -38,6 +40,13 @@ class Rows(Op):
         if taken_by is not None and taken_by(node, flat, xp.astype(rows, node.dtype)):
             return None
         return index_transpose(xp, rows, shape, (flat.astype(np.intp),))
+
+    def push(self, xp: Any, node: Node, edges: Sequence[Any]) -> Any:
+        """Return the rows of the tangent."""
+        ((_, _, (_, indices), t),) = edges
+        if type(t) is Block:
+            return NotImplemented
+        return batching.call(xp, "index", t, key=(indices,))
 
 
 def _rows_of_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:

@@ -107,12 +107,26 @@ def _push_set(xp: Any, node: Node, edges: Sequence[Any]) -> Any:
     """
     _, argument, values, _ = edges[-1]
     key = values[0 if argument else 1]
-    if 1 not in {edge[1] for edge in edges} or not has_arrays(key):
-        return NotImplemented
+    if not has_arrays(key) and any(type(t) is Block for *_, t in edges):
+        return NotImplemented  # which costs no more than what the blocks reach
+    if argument == 0:  # the values do not move
+        (x,) = (t.todense(xp) if type(t) is Block else t for *_, t in edges)
+        return batching.call(xp, "put", x, xp.zeros_like(_read(xp, x, key)), key=key)
     x, written = both_tangents(xp, node, edges)
     if batching.is_batched(values):
         return batching.call(xp, "put", x, written, key=key)
     return _put(xp, x, written, key, winners=values[1])
+
+
+def _push_add(xp: Any, node: Node, edges: Sequence[Any]) -> Any:
+    """Return the tangent of x with that of the values added at the key."""
+    if any(type(t) is Block for *_, t in edges):
+        return NotImplemented
+    _, argument, values, t = edges[-1]
+    if argument == 0:
+        return t
+    x, written = both_tangents(xp, node, edges)
+    return batching.call(xp, "put_add", x, written, key=values[0])
 
 
 def both_tangents(xp: Any, node: Node, edges: Sequence[Any]) -> tuple[Any, Any]:
@@ -136,6 +150,7 @@ at_add = special(
     samples=[sample(*s.shapes, key=s.params["key"]) for s in _KEYS],
     reference=lambda x, values, key: backends.NUMPY.put_add(x, values, key),
 )
+at_add.op.push = _push_add
 
 
 def _extreme(name: str, ufunc: np.ufunc) -> Callable[..., Any]:

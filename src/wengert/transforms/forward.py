@@ -17,8 +17,11 @@ from wengert.transforms.gradients import Call, as_tensor, like_given, zeros_like
 from wengert.trees import flatten, paths
 
 
-def as_tangent(value: Any, part: Part, what: str) -> Tensor | Block | None:
-    """Return a given tangent as a tensor of its primal's shape and dtype; None for none."""
+def as_tangent(value: Any, part: Part, what: str, several: bool = False) -> Tensor | Block | None:
+    """Return a given tangent as a tensor of its primal's shape and dtype; None for none.
+
+    There may be `several` of them, counted by a last axis.
+    """
     if value is None:
         return None
     primal = part.tensor
@@ -28,7 +31,13 @@ def as_tangent(value: Any, part: Part, what: str) -> Tensor | Block | None:
     else:
         values = as_tensor(value, what)
         given = values.shape
-    if given != shape:
+    if several and (len(given) != len(shape) + 1 or given[:-1] != shape):
+        raise ShapeError(
+            f"{what}: directions have shape {given} for an argument of shape {shape}; write an "
+            f"array of shape ({', '.join(map(str, (*shape, 'k')))}) for k of them, or wg.jvp for "
+            "a single one"
+        )
+    if not several and given != shape:
         raise ShapeError(
             f"{what}: a tangent has shape {given} and its primal {shape}; give one number for each "
             "element of the primal"
@@ -46,7 +55,7 @@ def as_tangent(value: Any, part: Part, what: str) -> Tensor | Block | None:
     return Block(value.shape, value.region, values) if type(value) is Block else values
 
 
-def _matching(primals: Any, tangents: Any, what: str) -> list[Any]:
+def matching(primals: Any, tangents: Any, what: str) -> list[Any]:
     """Return the leaves of `tangents`, which is a nest of the form of `primals`."""
     if paths(primals) != paths(tangents):
         raise ShapeError(
@@ -79,7 +88,7 @@ class ForwardAccumulator:
 
     def __init__(self, primals: Any, tangents: Any) -> None:
         what = "ForwardAccumulator"
-        given = _matching(primals, tangents, what)
+        given = matching(primals, tangents, what)
         self._parts = [part_of_tape(p, f"{what}: primal") for p in flatten(primals)[0]]
         self._tangents = [
             as_tangent(t, part, what) for t, part in zip(given, self._parts, strict=True)
@@ -168,7 +177,7 @@ class _Linear:
         return self.call.outward(self.call.result)
 
     def __call__(self, tangents: Any) -> Any:
-        given = _matching(self.primals, tuple(tangents), self.what)
+        given = matching(self.primals, tuple(tangents), self.what)
         moving = [as_tangent(t, p, self.what) for t, p in zip(given, self.parts, strict=True)]
         found = push(self.call.tape, self.parts, moving, self.targets)
         first = next(iter(flatten(self.call.given)[0]), None)

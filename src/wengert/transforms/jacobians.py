@@ -11,12 +11,22 @@ import numpy as np
 
 from wengert import backends
 from wengert.elements.selections import Selected
+from wengert.engine.batching import Level
 from wengert.engine.tape import Part
 from wengert.engine.tensor import Tensor
 from wengert.errors import DtypeError, ShapeError
-from wengert.transforms.forward import jvp
+from wengert.transforms.forward import as_tangent, jvp, matching
 from wengert.transforms.gradients import Call, as_tensor, grad, like_given, vjp, zeros_like
-from wengert.transforms.sweeps import check_room, chunks, joined, pulled, pushed, shape_of
+from wengert.transforms.sweeps import (
+    check_room,
+    chunks,
+    joined,
+    one_hot,
+    pulled,
+    pushed,
+    pushed_along,
+    shape_of,
+)
 from wengert.trees import flatten
 
 Chunk = int | str | None
@@ -32,6 +42,7 @@ def jacobian(
     chunk_size: Chunk = "auto",
     has_aux: bool = False,
     holomorphic: bool = False,
+    along: Any = None,
 ) -> Callable[..., Any]:
     """Return a function that gives the Jacobian of `fun`: its axes are the result's, then x's.
 
@@ -53,6 +64,11 @@ def jacobian(
         so to the logger "wengert" where that takes several chunks; None for all at once.
     holomorphic
         Whether `fun` is a complex function with a complex derivative.
+    along
+        Directions: for an argument of shape (n,) an (n, k) array, in general one with an axis more
+        than the argument, and for several arguments a nest of those. The function then gives the
+        derivatives in these directions, the product of the Jacobian and `along`, by k tangents in
+        one forward sweep. Their axes are the result's, then that of the directions.
 
     Examples
     --------
@@ -62,14 +78,25 @@ def jacobian(
            [2., 0.]])
     >>> wg.jacobian(lambda x: x[::-1] ** 2, of=np.s_[0])(np.array([1.0, 2.0]))
     array([0., 4.])
+    >>> wg.jacobian(lambda x: x**2, along=np.array([[1.0], [1.0]]))(np.array([1.0, 2.0]))
+    array([[2.],
+           [4.]])
     """
     if mode not in MODES:
         raise ValueError(f"jacobian: mode is {mode!r}; expected one of {', '.join(MODES)}")
+    if along is not None and mode == "reverse":
+        raise ValueError(
+            "jacobian: along= with mode='reverse'; tangents in directions go forward, so leave out "
+            "the mode. For cotangents write wg.vmap(pull) with wg.vjp"
+        )
 
     @functools.wraps(fun)
     def of_function(*args: Any, **kwargs: Any) -> Any:
         call = Call(fun, argnums, has_aux, args, kwargs, "jacobian", persistent=True)
         targets, sources, rebuild_result = parts_between(call, of, wrt, holomorphic)
+        if along is not None:
+            moved = rebuild_result(_along(call, targets, sources, along, chunk_size))
+            return (moved, call.outward(call.aux)) if has_aux else moved
         direction, found = swept(call, targets, sources, mode, chunk_size, holomorphic)
         table = whole(direction, [found], [*map(shape_of, targets)], [*map(shape_of, sources)])
         given = flatten(call.given)[0]
@@ -82,6 +109,32 @@ def jacobian(
         return (answer, call.outward(call.aux)) if has_aux else answer
 
     return of_function
+
+
+def _along(
+    call: Call, targets: list[Part], sources: list[Part], along: Any, chunk_size: Chunk
+) -> list[Any]:
+    """Return the derivatives of targets in directions, as the kind of array that was given."""
+    nest = (along,) if call.single else tuple(along)
+    given = matching(tuple(call.given), nest, call.what)
+    pairs = zip(given, sources, strict=True)
+    checked = [(as_tangent(d, s, call.what, several=True), s) for d, s in pairs]
+    moving: list[tuple[Any, Part]] = [(d, s) for d, s in checked if d is not None]
+    counts = {d.shape[-1] for d, _ in moving}
+    if len(counts) != 1:
+        raise ShapeError(
+            f"{call.what}: along= has {' and '.join(map(str, sorted(counts))) or 'no'} directions; "
+            "give the same number for each argument, and None for one that does not move"
+        )
+    xp = Tensor._namespace
+    directions = [xp.moveaxis(d, -1, 0) for d, _ in moving]
+    found = pushed_along(call.tape, targets, [s for _, s in moving], directions, chunk_size)
+    answers = []
+    for y, target in zip(found, targets, strict=True):
+        shape = (*shape_of(target), *counts)
+        answer = zeros_like(target.tensor, shape) if y is None else xp.moveaxis(y, 0, -1)
+        answers.append(like_given(answer, flatten(call.given)[0][0], fresh=True))
+    return answers
 
 
 def parts_between(
@@ -170,7 +223,8 @@ def swept(
         else:
             shapes = [(shape_of(target), (len(here),), part) for target in targets]
             check_room(call.what, shapes, pieces)
-            found = pushed(call.tape, targets, part, pieces)
+            seeds = functools.partial(_unit_tangents, part)
+            found = pushed(call.tape, targets, [part], pieces, seeds)
             line = [
                 zeros_like(target.tensor, (*shape_of(target), len(here)))
                 if f is None
@@ -179,6 +233,10 @@ def swept(
             ]
         lines.append(line)
     return mode, lines if mode == "reverse" else [list(row) for row in zip(*lines, strict=True)]
+
+
+def _unit_tangents(part: Part, level: Level, columns: range) -> list[Tensor]:
+    return [one_hot(level, columns, part)]
 
 
 def _elements_of_share(parts: list[Part], share: tuple[int, int]) -> list[range]:

@@ -7,6 +7,7 @@ source are one forward sweep. Memory bounds how many go at once.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -15,16 +16,21 @@ import numpy as np
 
 from wengert import backends
 from wengert.backends import memory
-from wengert.engine.batching import Batched, Level, opened
+from wengert.engine.batching import Batched, Level, levels, opened, outside
 from wengert.engine.cotangents import Block
-from wengert.engine.forward import push
-from wengert.engine.node import Node
-from wengert.engine.sweep import ancestors
+from wengert.engine.forward import forward, push, pushed_through
+from wengert.engine.node import NOBODY, Node, active
+from wengert.engine.op import OUTPUT
+from wengert.engine.sweep import ancestors, recorded_values
 from wengert.engine.tape import Part, Tape
 from wengert.engine.tensor import Tensor, wrap
+from wengert.ops.families.directions import Directions
+from wengert.transforms.surroundings import recording
 
 #: About how many bytes the cotangents of one sweep may take, if `chunk_size` is "auto".
 BUDGET = 2**29
+#: About how many bytes of tangents in several directions processors pass over as fast as of one.
+QUICK = 2**20
 #: Up to this many bytes, available memory is not checked.
 SMALL = 2**28
 
@@ -79,6 +85,14 @@ def check_room(
             "that is mostly zeros write wg.sparse.jacobian; for products with it wg.vjp, wg.jvp or "
             "wg.hvp"
         )
+
+
+def quick_chunk(entries: list[Node]) -> int:
+    """Return how many directions a sweep over nodes of a plan takes at once.
+
+    More would save little, since the arithmetic of large arrays costs more than the calls.
+    """
+    return max(4, QUICK // max(map(_bytes, entries), default=8))
 
 
 def _bytes(node: Node) -> int:
@@ -155,20 +169,112 @@ def pulled(
 
 
 def pushed(
-    tape: Tape, targets: list[Part], source: Part, pieces: list[range]
+    tape: Tape,
+    targets: list[Part],
+    sources: list[Part],
+    pieces: list[range],
+    seeds: Callable[[Level, range], list[Tensor]],
 ) -> list[list[Tensor] | None]:
-    """Return for each target the columns of the Jacobian, in pieces, each as a row."""
+    """Return for each target its tangents in some directions, in pieces; directions come first.
+
+    `seeds` returns the tangents of the sources for a piece of the directions.
+    """
     found: list[list[Tensor] | None] = [None] * len(targets)
     tensors = [wrap(t.tensor._raw, t.node) for t in targets]
-    for columns in pieces:
-        with opened(len(columns)) as level:
-            tangents = push(tape, [source], [one_hot(level, columns, source)], tensors)
+    for piece in pieces:
+        with opened(len(piece)) as level:
+            tangents = _moved(tape, level, sources, seeds(level, piece), tensors)
             for i, (t, target) in enumerate(zip(tangents, targets, strict=True)):
                 if t is not None:
                     if target.selection is not None:
                         t = target.selection.pick(Tensor._namespace, t)
                     found[i] = [*(found[i] or []), all_examples(t, level)]
     return found
+
+
+def pushed_along(
+    tape: Tape,
+    targets: list[Part],
+    sources: list[Part],
+    directions: list[Tensor],
+    chunk_size: int | str | None = "auto",
+) -> list[Tensor | None]:
+    """Return for each target its tangents in directions, the first axis; None without a path.
+
+    Each source has tangents with such an axis.
+    """
+    count = directions[0].shape[0]
+    pieces = chunks(count, chunk_size, [t.node for t in targets], tape._token)
+
+    def seeds(level: Level, piece: range) -> list[Tensor]:
+        some = [d if len(piece) == count else d[piece.start : piece.stop] for d in directions]
+        return [wrap(Batched(level, d)) for d in some]
+
+    found = pushed(tape, targets, sources, pieces, seeds)
+    return [None if parts is None else joined(parts) for parts in found]
+
+
+def _moved(
+    tape: Tape, level: Level, sources: list[Part], seeds: list[Tensor], targets: list[Tensor]
+) -> list[Any]:
+    """Return the tangents of targets, tensors with examples, for tangents of the sources.
+
+    On NumPy's arrays, if no tape records it and no other vmap runs, the sweep carries raw arrays
+    with an axis of directions.
+    """
+    token = tape._token
+    plain = len(levels.get()) == 1 and not active.get() - {token}
+    if not plain or any(type(s.tensor._raw) is not np.ndarray for s in sources):
+        return push(tape, sources, seeds, targets)
+    carried: dict[Any, Any] = {}
+    for source, t in zip(sources, seeds, strict=True):
+        if source.selection is not None:
+            t = source.selection.embed(Tensor._namespace, t)
+        array = all_examples(t, level)._raw
+        if source.node is not None:
+            known = carried.get(source.node)
+            carried[source.node] = array if known is None else known + array
+    nodes = {t._node for t in targets if t._node is not None and token in t._node.tokens}
+    entries = ancestors(nodes, token)
+    through = functools.partial(_through, level)
+    with outside(level), recording(NOBODY), np.errstate(divide="ignore", invalid="ignore"):
+        found = forward(backends.NUMPY, entries, carried, nodes, False, token.starts, through)
+    answers = [None if t._node is None else found.get(t._node) for t in targets]
+    return [None if a is None else wrap(Batched(level, wrap(a))) for a in answers]
+
+
+def _through(level: Level, xp: Any, node: Node, edges: list[Any], recorded: bool) -> Any:
+    """Return the tangent of a node as a raw array with an axis of directions.
+
+    An operation whose family takes no such arrays gets tensors, as in `vmap`.
+    """
+    op = node.op
+    if op is OUTPUT:
+        _, position, _, tangents = edges[0]
+        return tangents[position]
+    t = op.push(xp, node, Directions(edges, level)) if op.takes_directions else NotImplemented
+    if t is NotImplemented:
+        return _through_tensors(level, node, edges)
+    if t is not None and t.dtype != node.dtype:
+        t = t.astype(node.dtype)
+    shape = (level.size, *node.shape)
+    return t if t is None or t.shape == shape else xp.broadcast_to(t, shape)
+
+
+def _through_tensors(level: Level, node: Node, edges: list[Any]) -> Any:
+    before = levels.get()
+    levels.set((*before, level))
+    try:
+        lifted = [
+            (parent, k, recorded_values(node, k, values), wrap(Batched(level, wrap(t))))
+            for parent, k, values, t in edges
+        ]
+        found = pushed_through(Tensor._namespace, node, lifted, True)
+        parts = found if type(found) is list else [found]
+        raws = [part if part is None else all_examples(part, level)._raw for part in parts]
+    finally:
+        levels.set(before)
+    return raws if type(found) is list else raws[0]
 
 
 def joined(parts: list[Tensor]) -> Tensor:

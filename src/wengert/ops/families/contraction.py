@@ -11,6 +11,8 @@ from wengert.engine.node import Node, Values
 from wengert.engine.op import Op
 from wengert.engine.tensor import Tensor
 from wengert.ops.families.declare import Operation, Rule, Tests, by_name, declared, run
+from wengert.ops.families.directions import Directions, lead_of
+from wengert.ops.families.structure import zeros_for
 
 
 class Contraction(Op):
@@ -18,10 +20,12 @@ class Contraction(Op):
 
     family = "contraction"
     broadcasts = True
-    linear = True
+    linear = takes_directions = True
     regions: Callable[..., Sequence[Region]]
     reached: Callable[..., Region] | None = None
     summed: Callable[..., int] | None = None
+    #: of an operation whose last operand is added to the products: the axis of the result it is on
+    added: int | None = None
 
     def _known(self, argument: int, values: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return what a rule reads by name, and of that the parameters."""
@@ -45,18 +49,38 @@ class Contraction(Op):
 
     def push(self, xp: Any, node: Node, edges: Sequence[Any]) -> Any:
         """Return the sum of the operation with each tangent in the place of its operand."""
-        if any(type(t) is Block for *_, t in edges) or not (self.variadic or len(self.args) == 2):
-            return NotImplemented  # of three operands one is added
+        if any(type(t) is Block for *_, t in edges):
+            return NotImplemented
         total: Any = None
         for _, argument, values, t in edges:
-            known, params = self._known(argument, values)
-            operands = list(known["arrays"]) if self.variadic else [*map(known.get, self.args)]
-            operands[argument] = t
-            if params.keys() != {*self.params} or any(x is None for x in operands):
-                return NotImplemented
-            part = run(self, xp, tuple(operands), params)
+            if self.added is not None and argument == len(self.args) - 1:
+                part = xp.reshape(t, (*lead_of(edges), *self._beside(node)))
+            else:
+                known, params = self._known(argument, values)
+                params |= self.implied(node)
+                operands = list(known["arrays"]) if self.variadic else [*map(known.get, self.args)]
+                operands[argument] = t
+                if self.added is not None:
+                    operands[-1] = zeros_for(t, (node.shape[self.added],), node.dtype)
+                if params.keys() != {*self.params} or any(x is None for x in operands):
+                    return NotImplemented
+                if type(edges) is not Directions:
+                    part = run(self, xp, tuple(operands), params)
+                elif self.batch is not None:
+                    part = edges.run(self, operands, argument, params)
+                else:
+                    return NotImplemented
             total = part if total is None else total + part
         return total
+
+    def implied(self, node: Node) -> dict[str, Any]:
+        """Return parameters that the result tells, and that no rule need read."""
+        return {}
+
+    def _beside(self, node: Node) -> tuple[int, ...]:
+        """Return the shape in which the added operand broadcasts to the result."""
+        axis = range(len(node.shape))[self.added or 0]
+        return tuple(n if i == axis else 1 for i, n in enumerate(node.shape))
 
     def depends(self, region: Region, node: Node, parent: Node, argument: int, values: Any) -> Any:
         """Return what `regions` says, and one place along axes of length 1."""
@@ -90,6 +114,7 @@ def contraction(
     reached: Callable[..., Region] | None = None,
     summed: Callable[..., int] | None = None,
     takes_rows: bool = False,
+    added: int | None = None,
     **tests: Unpack[Tests],
 ) -> Operation[Tensor]:
     """Declare sums of products, by a transpose for each operand, which reads `shapes`.
@@ -97,11 +122,13 @@ def contraction(
     ``regions(region of the result, shapes, **params)`` is the part of each operand it uses;
     ``reached(region of an operand, argument, shape of the result, shapes, **params)``, the part
     of the result that depends on it; ``summed(shapes, **params)``, how many products are summed
-    for an element. `takes_rows` says that the first two work on lists of positions.
+    for an element. `takes_rows` says that the first two work on lists of positions; `added`, that
+    the last operand is a vector that is added to the products, along this axis of the result.
     """
     op = Contraction(name, args, compute or by_name(name), rules, params, variadic)
     op.regions = regions
     op.reached = reached
     op.summed = summed
     op.takes_rows = takes_rows
+    op.added = added
     return declared(op, tests)

@@ -17,6 +17,7 @@ from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor
 from wengert.ops import batching
 from wengert.ops.families.declare import Operation, Rule, Tests, by_name, declared, numpy_or, sample
+from wengert.ops.families.directions import Directions
 from wengert.ops.families.structure import repeated, zeros_kept
 
 
@@ -28,7 +29,7 @@ class Elementwise(Op):
     pointwise = True
     has_partials = True
     takes_numbers = True
-    takes_rows = True
+    takes_rows = takes_directions = True
     #: whether the rules are transposes already, as for real, imag and conj
     transposed = False
     #: for an operation that chooses among its arguments: which elements it takes of each
@@ -109,6 +110,8 @@ class Elementwise(Op):
             if self.transposed or (not complex_result and backends.kind_of(parent.dtype) == "c"):
                 return NotImplemented  # not a product with a partial derivative
             rule: Any = self.rules[argument]
+            if type(edges) is Directions:
+                t = edges.in_line(t, node)
             if type(t) is Block:
                 region = self.reach(t.region, node, parent, argument, values)
                 part = rule(xp, t.values, *[cut(v, region) for v in values])

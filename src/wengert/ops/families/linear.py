@@ -17,13 +17,14 @@ from wengert.engine.op import Op
 from wengert.engine.tensor import Tensor
 from wengert.errors import RuleError
 from wengert.ops.families.declare import Operation, Rule, Tests, by_name, declared, run
+from wengert.ops.families.directions import Directions
 
 
 class Linear(Op):
     """Linear in its one array, with a transpose and perhaps a rule for a Block."""
 
     family = "linear"
-    linear = True
+    linear = takes_directions = True
     #: whether the transpose only moves elements and adds some up, so that a mask goes with them
     moves = False
     #: parameters that are numbers computed from the program's argument: a pattern that holds for
@@ -66,8 +67,10 @@ class Linear(Op):
         if type(t) is Block:
             return NotImplemented
         known = dict(zip(self.reads[argument] or (), values, strict=True))
-        params = {name: known[name] for name in self.params}
-        return run(self, xp, (t,), {**params, **self.of_tangents})
+        params = {**{name: known[name] for name in self.params}, **self.of_tangents}
+        if type(edges) is Directions:
+            return NotImplemented if self.batch is None else edges.run(self, (t,), 0, params)
+        return run(self, xp, (t,), params)
 
     def depends(self, region: Region, node: Node, parent: Node, argument: int, values: Any) -> Any:
         """Return what the rule for a Block makes of one without values."""

@@ -40,6 +40,7 @@ class _Narrowed:
         self.original, self.dtype = original, dtype
         self.op = copy.copy(original)
         self.op.pull, self.op.push = self.pull, self.push  # type: ignore[method-assign]
+        self.op.takes_directions = False
         if not original.copies:
             self.op.compute, self.op.numpy_function = self.compute, None
 

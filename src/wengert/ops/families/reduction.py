@@ -15,6 +15,7 @@ from wengert.engine.op import Grouping, Op
 from wengert.engine.tensor import Tensor
 from wengert.ops import batching
 from wengert.ops.families.declare import Operation, Rule, Tests, by_name, declared, sample
+from wengert.ops.families.directions import lead_of
 from wengert.ops.families.structure import reduced, repeated, zeros_kept
 
 
@@ -25,7 +26,7 @@ class Reduction(Op):
     has_partials = True
     #: whether the rule does no more than multiply g, so that it takes a tangent as well
     scales = True
-    takes_rows = True
+    takes_rows = takes_directions = True
 
     def _reads(self, rule: Rule) -> tuple[str, ...]:
         return (*super()._reads(rule), "x_shape", "axis")
@@ -77,9 +78,11 @@ class Reduction(Op):
             return NotImplemented
         kept, named = reduced(shape, axis), zip(self.reads[0] or (), values, strict=False)
         here = [xp.reshape(v, kept) if name == "y" else v for name, v in named]
+        lead = lead_of(edges)
+        axis = batching.shifted(axis) if lead else axis
         rule: Any = self.rules[0]
-        terms = xp.broadcast_to(rule(xp, t, *here), shape)
-        return xp.reshape(xp.sum(terms, axis=axis), node.shape)
+        terms = xp.broadcast_to(rule(xp, t, *here), (*lead, *shape))
+        return xp.reshape(xp.sum(terms, axis=axis), (*lead, *node.shape))
 
     def grouping(self, node: Node, edge: Edge) -> Grouping:
         """Return that the elements that are reduced to one are a group."""

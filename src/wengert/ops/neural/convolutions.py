@@ -138,6 +138,10 @@ class Convolution(Contraction):
         answer = self.pull_array(xp, part, node, argument, tuple(known.values()))
         return Block(parent.shape, parts[wanted], answer)
 
+    def implied(self, node: Node) -> dict[str, Any]:
+        """Return the lengths of the result's spatial axes."""
+        return {"size": node.shape[2:]}
+
     def _roles(self, argument: int, values: Any) -> tuple[str, str, dict[str, Any]]:
         """Return the role of an argument, that of the other one, and what the rule reads."""
         wanted = self.args[argument]
@@ -234,6 +238,7 @@ def _convolution(
     )
     kernel = {"z": "convolve", "x": "convolve_input", "w": "convolve_weight"}[result]
     op.result = result
+    op.added = 1 if len(args) == 3 else None
     return declared(op, {"samples": samples})
 
 

@@ -106,6 +106,7 @@ affine = contraction(
     regions=_affine_regions,
     args=("x", "weight", "bias"),
     compute=_affine,
+    added=-1,
     batch=_linear_of_examples,
     samples=[
         sample((2, 3), (3, 4), (4,)),

@@ -91,6 +91,12 @@ class Colouring:
         """Return the cotangents of all colours; row k times the matrix is for `recover`, too."""
         return (self.rows == np.arange(self.row_colours)[:, None]).astype(dtype)
 
+    def rows_of(self, colour: int) -> range | None:
+        """Return from where to where there are rows of a colour, if that is at most half of all."""
+        here = np.flatnonzero(self.rows == colour)
+        part = range(int(here[0]), int(here[-1]) + 1) if len(here) else range(0)
+        return part if 2 * len(part) <= len(self.rows) else None
+
     def recover(
         self, forward: NDArray[Any] | None = None, reverse: NDArray[Any] | None = None
     ) -> NDArray[Any]:

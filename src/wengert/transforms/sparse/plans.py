@@ -13,12 +13,12 @@ from scipy.sparse import csr_array
 from wengert import backends
 from wengert.errors import BackendError, ShapeError, WengertError, name_of
 from wengert.explain import html
-from wengert.transforms.gradients import grad
+from wengert.transforms.gradients import as_tensor, grad
 from wengert.transforms.sparse.assembly import Assembly, Moves, Placed, by_colour
 from wengert.transforms.sparse.colouring import Colouring, jacobian_colouring, symmetric_colouring
 from wengert.transforms.sparse.formats import built, check_format
 from wengert.transforms.sparse.pattern import Cut, find_cut, find_pattern, holds, read_constants
-from wengert.transforms.sparse.runs import Run, cast
+from wengert.transforms.sparse.runs import Run, cast, cut
 
 PATTERNS = ("global", "local")
 JACOBIAN_MODES = ("auto", "forward", "reverse", "both")
@@ -138,6 +138,7 @@ class Plan:
             order = self._order(inner, columns)
             self._assembly = Assembly(best.index, order, self.pattern.nnz)
             self._moves = Moves(self._cut, self._assembly)
+            self._parts = [best.rows_of(k) for k in range(best.colours)]
         else:
             self._assembly = by_colour(best, self.pattern.nnz)
         self.mode = best.mode
@@ -161,8 +162,8 @@ class Plan:
 
     # -- values ---------------------------------------------------------------------------------
 
-    def __call__(self, *args: Any, format: str | None = None) -> Any:
-        """Return the derivative at an argument.
+    def __call__(self, *args: Any, format: str | None = None, along: Any = None) -> Any:
+        """Return the derivative at an argument, or its product with a matrix.
 
         Parameters
         ----------
@@ -172,12 +173,38 @@ class Plan:
             "scipy" for a `scipy.sparse.csr_array` in host memory, "torch_coo", "torch_csr",
             "jax_bcoo" or "cupy_csr" for a matrix of that library, where the argument is. By
             default, that of the argument's library; SciPy's for NumPy arrays.
+        along
+            Directions, as the columns of an array with a row for each element of the argument. The
+            result is the product of the derivative and this array, as a dense array: all
+            directions go in one forward sweep, and there is no matrix.
+
+        Examples
+        --------
+        >>> import numpy as np, wengert as wg
+        >>> plan = wg.sparse.jacobian(lambda x: x[1:] * x[:-1], np.ones(3))
+        >>> plan(np.array([1.0, 2.0, 3.0]), along=np.array([[1.0], [0.0], [1.0]]))
+        array([[2.],
+               [2.]])
         """
         check_format(format, self._name)
         run = self._run(args)
+        if along is not None:
+            return self._along(run, along)
         values = self._data(run)
         self._check_values(run, values)
         return built(format, values, self._template, self._placed, self._name)
+
+    def _along(self, run: Run, along: Any) -> Any:
+        """Return the product of the derivative with directions, where the function computes."""
+        directions = as_tensor(along, f"{self._name}: along")
+        if directions.ndim != 2 or directions.shape[0] != self.shape[1]:
+            raise ShapeError(
+                f"{self._name}: along= has shape {directions.shape}; give an array of shape "
+                f"({self.shape[1]}, k), with a column for each of k directions"
+            )
+        if not run.depends:
+            return run.xp.zeros((self.shape[0], directions.shape[1]), dtype=run.dtype)
+        return run.pushed(cut(directions).T).T
 
     def values(self, *args: Any) -> Any:
         """Return the elements of the derivative, in the order of `pattern`, where the argument is.
@@ -242,11 +269,18 @@ class Plan:
         """Return the results of the sweeps for some colours; those of columns come first."""
         if self._on_cut:
             nodes = [run.nodes[i] for i in self._cut.nodes]
-            return [self._sums(run.pull(self._seed(run, k), nodes)) for k in colours]
-        # a column of a Hessian is a row, and pulls are cheaper
-        by_column = run.pulled if self._symmetric else run.push
+            pulls = (run.pull(self._seed(run, k), nodes, self._parts[k]) for k in colours)
+            return [self._sums(cotangents) for cotangents in pulls]
         first = self._colouring.column_colours
-        return [(by_column if k < first else run.pulled)(self._seed(run, k)) for k in colours]
+        columns, rows = ([k for k in colours if (k < first) is here] for here in (True, False))
+        # a column of a Hessian is a row, too, and a single pull is cheaper than a push
+        if len(columns) < (4 if self._symmetric else 2):
+            by_column = run.pulled if self._symmetric else run.push
+            found = [by_column(self._seed(run, k)) for k in columns]
+        else:
+            moved = run.pushed(run.xp.stack([self._seed(run, k) for k in columns]))
+            found = [moved[i, ...] for i in range(len(columns))]
+        return found + [run.pulled(self._seed(run, k)) for k in rows]
 
     def _seed(self, run: Run, colour: int) -> Any:
         """Return the seed of a colour, where the function computes; small ones of rows are kept."""

@@ -16,11 +16,13 @@ from wengert.engine.cotangents import Block
 from wengert.engine.forward import push
 from wengert.engine.node import NOBODY, Node
 from wengert.engine.sweep import ancestors, reverse
+from wengert.engine.tape import Part
 from wengert.engine.tensor import Tensor, wrap
 from wengert.errors import DtypeError, name_of
 from wengert.transforms.gradients import Call, is_traced
 from wengert.transforms.sparse.pattern import structure
 from wengert.transforms.surroundings import recording
+from wengert.transforms.sweeps import pushed_along, quick_chunk
 
 
 class Run:
@@ -35,7 +37,7 @@ class Run:
         argnum %= len(args)
         given = args[argnum]
         if type(given) is Tensor:
-            args = (*args[:argnum], wrap(_cut(given)), *args[argnum + 1 :])
+            args = (*args[:argnum], wrap(cut(given)), *args[argnum + 1 :])
         elif _is_shared(given):
             args = (*args[:argnum], wrap(backends.plain(given)), *args[argnum + 1 :])
         self.call = call = Call(fun, argnum, False, args, {}, what, persistent=True)
@@ -76,9 +78,15 @@ class Run:
         """What else a plan's pattern relies on, for each operation."""
         return tuple(map(structure, self.nodes))
 
-    def pull(self, weights: Any, nodes: Sequence[Node]) -> list[Any]:
-        """Return the cotangents of some nodes for weights of the result, paths ending there."""
-        seeds: dict[Any, Any] = {self.target._node: self._seed(weights, self.target)}
+    def pull(self, weights: Any, nodes: Sequence[Node], part: range | None = None) -> list[Any]:
+        """Return the cotangents of some nodes for weights of the result, paths ending there.
+
+        `part` says outside of which elements of a result of one axis weights are zero.
+        """
+        seed = self._seed(weights, self.target)
+        if part is not None and len(self.target.shape) == 1:
+            seed = Block(self.target.shape, (part,), seed[part.start : part.stop])
+        seeds: dict[Any, Any] = {self.target._node: seed}
         ends = set(nodes)
         with recording(NOBODY):
             found = reverse(self.xp, self.newest_first, seeds, ends, False, None, ends=ends)
@@ -93,6 +101,21 @@ class Run:
         t = self._seed(tangent, self.source)
         (moved,) = push(self.call.tape, self.call.parts, [wrap(t)], [self.target])
         return self._flat(None if moved is None else moved._raw, self.target)
+
+    def pushed(self, tangents: Any) -> Any:
+        """Return the tangents of the result, flat, for rows of tangents of the argument."""
+        xp, shape = self.xp, (tangents.shape[0], *self.source.shape)
+        if isinstance(tangents, np.ndarray):
+            tangents = xp.asarray(tangents, dtype=self.source.dtype)
+        seeds = wrap(xp.reshape(cast(xp, tangents, self.source.dtype), shape))
+        node = self.target._node
+        target = Part(self.target, node, None)
+        size = quick_chunk(self.nodes) if self.on_numpy else "auto"
+        (moved,) = pushed_along(self.call.tape, [target], self.call.parts, [seeds], size)
+        flat = (shape[0], math.prod(self.target.shape))
+        if moved is None:
+            return xp.zeros(flat, dtype=self.target.dtype)
+        return xp.reshape(moved._raw, flat)
 
     def _seed(self, weights: Any, like: Any) -> Any:
         xp = self.xp
@@ -117,7 +140,7 @@ def _is_shared(value: Any) -> bool:
     return (kind is np.ndarray or kind in backends.QUICK) and backends.kind_of(value.dtype) == "f"
 
 
-def _cut(tensor: Tensor) -> Any:
+def cut(tensor: Tensor) -> Any:
     """Return the raw array of a tensor; the tape that records it gets a warning or an error."""
     if is_traced(tensor):
         tensor._cut("a sparse plan")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -72,6 +72,8 @@ class Ledger(Watcher):
         self._of_arrays: dict[int, tuple[Any, int]] = {}
         #: the step at which an array was handed out, by its identity
         self._left: dict[int, int] = {}
+        #: the last conversion, until the next operation, which made it if it has the same line
+        self._last_left: tuple[int, Instruction] | None = None
         #: nodes whose rules answered None
         self.silent: weakref.WeakSet[Node] = weakref.WeakSet()
         #: steps at which a tape was told to watch a tensor, by tape
@@ -92,6 +94,10 @@ class Ledger(Watcher):
             for k, (raw, node) in enumerate(zip(raws, nodes, strict=True))
             if hasattr(raw, "shape")
         ]
+        given += [(self._step_of(array, None), False) for array in _arrays_in(params.values())]
+        if self._last_left is not None and self._last_left[1] == line:  # such as an index
+            given.append((self._last_left[0], False))
+        self._last_left = None
         self._add("call", op.name, line, given, result)
 
     def noted(self, name: str, result: Any, *arguments: Any, follows: bool = False) -> None:
@@ -119,6 +125,7 @@ class Ledger(Watcher):
         if tensor._node is None and not self._is_known(tensor):
             return
         serial = self._new("left", how, here(), [(self.step_of(tensor), False)], NOBODY, tensor)
+        self._last_left = serial, here()
         raw = _plain(tensor._raw)
         if isinstance(raw, np.ndarray):
             self._left[id(raw)] = serial
@@ -207,6 +214,19 @@ class Ledger(Watcher):
             return True
         nodes = [n for n, serials in self._of_nodes.items() if step.serial in serials]
         return any(token in node.tokens for node in nodes)
+
+    def newest_input(self, end: set[int]) -> int:
+        """Return the last step that led to one of `end` and came from nowhere; 0 for none."""
+        pending, seen, newest = list(end), set(end), 0
+        for serial in pending:  # grows while it is read
+            step = self.steps.get(serial)
+            if step is None or not step.parents:
+                newest = max(newest, serial)
+                continue
+            parents = [p for p, _ in step.parents if p not in seen]
+            seen.update(parents)
+            pending += parents
+        return newest
 
     def conversions(self, start: set[int], before: int) -> list[Step]:
         """Return the conversions of what was computed from `start`, before a step."""
@@ -322,6 +342,15 @@ class Ledger(Watcher):
                 left.pop(key, None)
 
         return forget
+
+
+def _arrays_in(values: Iterable[Any]) -> Iterator[np.ndarray]:
+    """Yield the arrays among an operation's parameters, such as those of a key."""
+    for value in values:
+        if isinstance(value, np.ndarray):
+            yield value
+        elif isinstance(value, tuple):
+            yield from _arrays_in(value)
 
 
 def _plain(raw: Any) -> Any:

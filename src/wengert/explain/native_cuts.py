@@ -7,7 +7,9 @@ from typing import Any
 from wengert.explain.explanation import Reason
 from wengert.explain.program_cuts import Cut, Cuts
 
-_CONVERSIONS = ("float", "int", "bool", "complex", "numpy", "item", "tolist", "asarray", "array")
+_CONVERSIONS = ("float", "int", "bool", "complex", "numpy", "item", "tolist")
+#: Conversions too, where they are given a tensor.
+_ARRAYS = ("np.array", "np.asarray", "numpy.array", "numpy.asarray")
 _ROUNDING = ("floor", "ceil", "round", "trunc", "rint", "sign", "heaviside")
 _CHOICES = ("argmax", "argmin", "argsort", "nonzero", "searchsorted", "count_nonzero", "bincount")
 _TESTS = (
@@ -25,7 +27,7 @@ def _is_live(value: Any) -> bool:
 
 _CUTS = Cuts(
     functions=(*_CONVERSIONS, *_ROUNDING, *_CHOICES, *_TESTS, *_DETACHING),
-    makers=("zeros_like", "ones_like", "full_like", "empty_like"),
+    makers=("zeros_like", "ones_like", "full_like", "empty_like", *_ARRAYS),
     attributes=("data",),
     modes=("stop_recording",),
     is_live=_is_live,

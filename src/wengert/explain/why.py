@@ -14,15 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert import backends
-from wengert.engine import cotangents as ct
 from wengert.engine.node import NOBODY, Node, Token, Tokens, watching
 from wengert.engine.op import OUTPUT
 from wengert.engine.sweep import ancestors, reverse
 from wengert.engine.tape import Part, part_of_tape
 from wengert.engine.tensor import Tensor
 from wengert.errors import users_frame
-from wengert.explain import native_cuts
-from wengert.explain import regions as regions_of
+from wengert.explain import native_cuts, structural_zeros
 from wengert.explain.explanation import Explanation, Reason
 from wengert.explain.ledger import Ledger, Step
 from wengert.explain.lines import Instruction, here, instruction_of
@@ -178,19 +176,20 @@ class Question:
         silent = self._silent(nodes, route)
         if silent is not None:
             return silent
-        narrow = _emptied(nodes, self.target, self.source)
+        is_zero = structural_zeros.misses(self.token, self.target, self.source)
         chain = [*map(_described, route)]
         if len(chain) > _SHOWN:
             half = _SHOWN // 2
             chain[half:-half] = [f"... {len(chain) - 2 * half} more operations ..."]
-        if narrow is not None:
-            by, line = narrow
+        if is_zero:
+            by = structural_zeros.first_missing(self.token, route, self.source)
+            selection = "the selection of the target" if by is None else by.op.name
             return Explanation(
                 Reason.ZERO,
                 f"{n.target} is computed from {n.source}, but not from the elements that are asked "
-                f"for: {by} selects others, so the derivative is zero",
+                f"for: {selection} selects others, so the derivative is zero",
                 "Ask for elements that the selection contains",
-                *_at(line),
+                *_at(instruction_of(by)),
                 chain=tuple(chain),
             )
         end = _at(instruction_of(self.target.node))
@@ -304,7 +303,7 @@ class Question:
         if owner is not None:
             cut = self._of_the_steps()
             return cut or Explanation(
-                Reason.UNRELATED,
+                Reason.UNSEEN if self.ledger is None else Reason.UNRELATED,
                 f"{n.source} was not read while {n.tape} recorded",
                 f"Compute {n.target} from {n.source} inside of the tape",
             )
@@ -381,10 +380,12 @@ class Question:
             steps = {step.serial for step in path}
             silent = [n for n in book.silent if book.steps_of_node(n) & steps]
             return self._answered_none(silent[0]) if silent else None
-        left = book.conversions(start, max(end))
+        newest = book.newest_input(end)
+        left = [s for s in book.conversions(start, newest) if _is_used(s.line)]
         if left:
-            kept = [s for s in left if s.line is not None and _is_kept(s.line)]
-            return self._converted((kept or left)[-1])
+            kept = [s for s in left if _is_kept(s.line)]
+            way = book.path(start, {(kept or left)[-1].serial})
+            return next(filter(None, (self.cut_at(step, watched, start) for step in way)))
         return Explanation(
             Reason.UNRELATED,
             f"{n.target} was not computed from {n.source}",
@@ -549,9 +550,18 @@ def _at(line: Instruction | None) -> tuple[str | None, str]:
     return (None, "") if line is None else (line.location, line.text)
 
 
-def _is_kept(line: Instruction) -> bool:
+def _is_used(line: Instruction | None) -> bool:
+    """Return whether the value of an expression may be computed with: not if it is only shown."""
+    expression = None if line is None else line.expression
+    statement = None if expression is None else expression.statement
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        return not isinstance(statement.value.func, ast.Name)  # print(x), but numbers.append(x)
+    return not isinstance(statement, (ast.If, ast.While, ast.Assert))
+
+
+def _is_kept(line: Instruction | None) -> bool:
     """Return whether the value of an expression is given a name, or returned."""
-    expression = line.expression
+    expression = None if line is None else line.expression
     kept = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return)
     return expression is not None and isinstance(expression.statement, kept)
 
@@ -587,27 +597,3 @@ def _described(node: Node) -> str:
     shape = tuple(node.shape) if type(node.shape) is not list else "several"
     where = "" if line is None else f"  {line.location}: {line.text}"
     return f"{node.op.name} -> {shape}{where}"
-
-
-def _emptied(
-    nodes: list[Node], target: Part, source: Part
-) -> tuple[str, Instruction | None] | None:
-    """Return the selection because of which no element that is asked for is on a path."""
-    start: Any = target.node
-    end: Any = source.node
-    if any(type(node.shape) is list for node in (start, end)):
-        return None
-    region = ct.whole(start.shape) if target.selection is None else target.selection.region
-    regions, narrowing = regions_of.walked_back(nodes, start, region, {end})
-    reached = regions.get(end)
-    if reached is None:
-        return None
-    wanted = ct.whole(end.shape) if source.selection is None else source.selection.region
-    if not regions_of.size(wanted) or (
-        regions_of.size(reached) and regions_of.do_meet(reached, wanted)
-    ):
-        return None
-    by = narrowing[end]
-    if by is None:
-        return "the selection of the target", None
-    return by.op.name, instruction_of(by)

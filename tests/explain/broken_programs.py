@@ -294,7 +294,7 @@ def the_source_is_not_used():
 def a_variable_is_not_read():
     v, w = wg.Variable(2.0), wg.Variable(3.0)
     with wg.GradientTape() as tape:
-        y = v * v
+        y = v * v  # here
     return tape.why(y, w)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from wengert import backends
 from wengert.engine.batching import Batched
-from wengert.engine.node import NOBODY, Node, Token, Tokens, active
+from wengert.engine.node import NOBODY, Node, Token, Tokens, active, next_order
 from wengert.engine.op import Op
 from wengert.engine.tensor import Tensor
 from wengert.explain.lines import Instruction, here, instruction_of
@@ -68,6 +68,7 @@ class Ledger(Watcher):
         self.steps: OrderedDict[int, Step] = OrderedDict()
         self.events: weakref.WeakKeyDictionary[Token, list[Event]] = weakref.WeakKeyDictionary()
         self._count = 0
+        self._since = next_order()
         self._of_nodes: weakref.WeakKeyDictionary[Node, list[int]] = weakref.WeakKeyDictionary()
         self._of_arrays: dict[int, tuple[Any, int]] = {}
         #: the step at which an array was handed out, by its identity
@@ -154,9 +155,15 @@ class Ledger(Watcher):
         """Return all steps that a tensor or a variable was known by."""
         found = set(self._of_nodes.get(node, ())) if node is not None else set()
         known = self._of_arrays.get(id(_plain(tensor._raw)))
-        if node is None and known is not None and known[0]() is _plain(tensor._raw):
-            found.add(known[1])
+        if known is not None and known[0]() is _plain(tensor._raw):
+            step = self.steps.get(known[1])
+            if node is None or (step is not None and step.kind == "input"):  # not a detached one
+                found.add(known[1])
         return found
+
+    def knows_all_uses(self, node: Node | None) -> bool:
+        """Return whether a node was made since the ledger is on, so that no use of it is missed."""
+        return node is not None and node.order > self._since
 
     def steps_of_node(self, node: Node) -> set[int]:
         """Return all steps that a node was known by."""
@@ -228,14 +235,14 @@ class Ledger(Watcher):
             pending += parents
         return newest
 
-    def conversions(self, start: set[int], before: int) -> list[Step]:
-        """Return the conversions of what was computed from `start`, before a step."""
-        reached = set(start)
+    def conversions(self, start: set[int] | None, before: int) -> list[Step]:
+        """Return the conversions of what was computed from `start`, or of all, before a step."""
+        reached = set() if start is None else set(start)
         found = []
         for serial, step in self.steps.items():
             if serial >= before:
                 break
-            if any(parent in reached for parent, _ in step.parents):
+            if start is None or any(parent in reached for parent, _ in step.parents):
                 reached.add(serial)
                 if step.kind == "left":
                     found.append(step)

@@ -36,6 +36,8 @@ class Cut(NamedTuple):
     name: str
     path: str
     line: int
+    #: whether it is a method or a function of a module: `x.int()`, and not `int(x)`
+    is_method: bool = True
 
     @property
     def location(self) -> str:
@@ -143,7 +145,7 @@ class Cuts(NamedTuple):
             is_plain = isinstance(node.func, ast.Name)
             if _is_named(node.func, _NUMBERS if is_plain else {*self.functions, *self.makers}):
                 name = _called_name(node.func)
-                return Cut(f"{name}()", path, node.func.end_lineno or node.lineno)
+                return Cut(f"{name}()", path, node.func.end_lineno or node.lineno, not is_plain)
         return None
 
     def _mode(self, expression: ast.expr, path: str) -> Cut | None:

@@ -8,6 +8,7 @@ it, the program's text is read from the line that asks.
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -112,10 +113,10 @@ class Question:
     def spoken(self, explanation: Explanation) -> Explanation:
         """Return an explanation with the names that the program's dialect has for ours."""
         words = getattr(type(self.given[1]), "__wengert_words__", {})
-        advice = explanation.advice
-        for ours, theirs in words.items():
-            advice = advice.replace(ours, theirs)
-        return replace(explanation, advice=advice)
+        if not words:
+            return explanation
+        ours = "|".join(map(re.escape, words))
+        return replace(explanation, advice=re.sub(ours, lambda m: words[m[0]], explanation.advice))
 
     def answer(self, is_none: bool) -> Explanation:
         """Return the first answer that applies."""
@@ -368,7 +369,7 @@ class Question:
         book, n = self.ledger, self.names
         start = book.steps_of(self.source.tensor, self.source.node)
         end = book.steps_of(self.target.tensor, self.target.node)
-        if not start or not end:
+        if not end or not (start or book.knows_all_uses(self.source.node)):
             return None
         watched = book.watched_at(self.token, start)
         path = book.path(start, end)
@@ -401,6 +402,8 @@ class Question:
         n = self.names
         if step.kind == "left":
             return self._converted(step)
+        if step.kind == "astype":
+            return self._cast(step)
         if step.kind == "assign":
             return Explanation(
                 Reason.ASSIGNED,
@@ -426,12 +429,7 @@ class Question:
                 *where,
             )
         if step.name == "astype" or (not step.is_inexact and step.name in ("asarray", "copy")):
-            return Explanation(
-                Reason.INTEGER,
-                "A value was cast to a dtype that has no derivative",
-                "Keep floating point on the way, and cast what is not differentiated",
-                *where,
-            )
+            return self._cast(step)
         if all(not follows for _, follows in step.parents) or not step.is_inexact:
             advice = _INSTEAD.get(step.name, "Leave it out of what is differentiated")
             if not step.is_inexact and step.name not in _INSTEAD:
@@ -453,6 +451,14 @@ class Question:
                 *where,
             )
         return None
+
+    def _cast(self, step: Step) -> Explanation:
+        return Explanation(
+            Reason.INTEGER,
+            "A value was cast to a dtype that has no derivative",
+            "Keep floating point on the way, and cast what is not differentiated",
+            *_at(step.line),
+        )
 
     def _begins(self, step: Step, start: set[int]) -> bool:
         return any(parent in start for parent, _ in step.parents)
@@ -513,7 +519,7 @@ class Question:
             message = f"{n.target} was not recorded by {n.tape}: it was computed outside of the "
             message += "tape, or from values that the tape does not know"
         advice = "Look for float(x), .numpy(), integer dtypes, stop_gradient, or operations such "
-        advice += f"as floor and argmax on the way; {_DEBUG}"
+        advice += f"as floor and argmax on the way{'' if self.ledger else f'; {_DEBUG}'}"
         return Explanation(Reason.UNSEEN, message, advice)
 
 

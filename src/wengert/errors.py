@@ -67,7 +67,11 @@ class NoGradientError(WengertError, TypeError):
 
 
 class NoGradientWarning(UserWarning):
-    """A gradient is None, and the message says why."""
+    """A gradient is None, and the message says why. `explanation` is what `tape.why` returns."""
+
+    def __init__(self, message: str, explanation: Any = None) -> None:
+        super().__init__(message)
+        self.explanation = explanation
 
 
 class DegenerateWarning(UserWarning):

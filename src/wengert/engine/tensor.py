@@ -41,6 +41,8 @@ class Tensor(Operand):
     @property
     def data(self) -> Any:
         """The raw array. NumPy arrays come read-only, others as a copy if they could be written."""
+        if (watcher := watching.get()) is not None:
+            watcher.left(self, "x.data")
         raw = self._raw
         if type(raw) is not np.ndarray:
             return backends.protected(raw)
@@ -78,8 +80,6 @@ class Tensor(Operand):
 
     def numpy(self) -> np.ndarray:
         """Return the values as a NumPy array that cannot be written to."""
-        if (watcher := watching.get()) is not None:
-            watcher.left(self, "x.numpy()")
         return backends.to_numpy(self.data)
 
     def item(self) -> Any:

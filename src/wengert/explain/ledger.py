@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from wengert import backends
 from wengert.engine.batching import Batched
-from wengert.engine.node import NOBODY, Node, Token, Tokens, active
+from wengert.engine.node import NOBODY, Node, Token, Tokens, active, next_order
 from wengert.engine.op import Op
 from wengert.engine.tensor import Tensor
 from wengert.explain.lines import Instruction, here, instruction_of
@@ -59,10 +59,13 @@ class Ledger(Watcher):
     def __init__(self) -> None:
         self.steps: OrderedDict[int, Step] = OrderedDict()
         self._count = 0
+        self._since = next_order()
         self._of_nodes: weakref.WeakKeyDictionary[Node, list[int]] = weakref.WeakKeyDictionary()
         self._of_arrays: dict[int, tuple[Any, int]] = {}
         #: the step at which an array was handed out, by its identity
         self._left: dict[int, int] = {}
+        #: the last conversion, until the next operation, which made it if it has the same line
+        self._last_left: tuple[int, Instruction] | None = None
         #: nodes whose rules answered None
         self.silent: weakref.WeakSet[Node] = weakref.WeakSet()
         #: when a tape was told not to record, and to record again
@@ -83,6 +86,10 @@ class Ledger(Watcher):
             for k, (raw, node) in enumerate(zip(raws, nodes, strict=True))
             if hasattr(raw, "shape")
         ]
+        given += [(self._step_of(array, None), False) for array in _arrays_in(params.values())]
+        if self._last_left is not None and self._last_left[1] == line:  # such as an index
+            given.append((self._last_left[0], False))
+        self._last_left = None
         self._add("call", op.name, line, given, result)
 
     def noted(self, name: str, result: Any, *arguments: Any, follows: bool = False) -> None:
@@ -110,6 +117,7 @@ class Ledger(Watcher):
         if tensor._node is None and not self._is_known(tensor):
             return
         serial = self._new("left", how, here(), [(self.step_of(tensor), False)], NOBODY, tensor)
+        self._last_left = serial, here()
         raw = _plain(tensor._raw)
         if isinstance(raw, np.ndarray):
             self._left[id(raw)] = serial
@@ -129,9 +137,15 @@ class Ledger(Watcher):
         """Return all steps that a tensor or a variable was known by."""
         found = set(self._of_nodes.get(node, ())) if node is not None else set()
         known = self._of_arrays.get(id(_plain(tensor._raw)))
-        if not found and known is not None and known[0]() is _plain(tensor._raw):
-            found.add(known[1])  # it may have been used before it was watched
+        if known is not None and known[0]() is _plain(tensor._raw):
+            step = self.steps.get(known[1])
+            if node is None or (step is not None and step.kind == "input"):  # not a detached one
+                found.add(known[1])
         return found
+
+    def knows_all_uses(self, node: Node | None) -> bool:
+        """Return whether a node was made since the ledger is on, so that no use of it is missed."""
+        return node is not None and node.order > self._since
 
     def steps_of_node(self, node: Node) -> set[int]:
         """Return all steps that a node was known by."""
@@ -189,14 +203,27 @@ class Ledger(Watcher):
         nodes = [n for n, serials in self._of_nodes.items() if step.serial in serials]
         return any(token in node.tokens for node in nodes)
 
-    def conversions(self, start: set[int], before: int) -> list[Step]:
-        """Return the conversions of what was computed from `start`, before a step."""
-        reached = set(start)
+    def newest_input(self, end: set[int]) -> int:
+        """Return the last step that led to one of `end` and came from nowhere; 0 for none."""
+        pending, seen, newest = list(end), set(end), 0
+        for serial in pending:  # grows while it is read
+            step = self.steps.get(serial)
+            if step is None or not step.parents:
+                newest = max(newest, serial)
+                continue
+            parents = [p for p, _ in step.parents if p not in seen]
+            seen.update(parents)
+            pending += parents
+        return newest
+
+    def conversions(self, start: set[int] | None, before: int) -> list[Step]:
+        """Return the conversions of what was computed from `start`, or of all, before a step."""
+        reached = set() if start is None else set(start)
         found = []
         for serial, step in self.steps.items():
             if serial >= before:
                 break
-            if any(parent in reached for parent, _ in step.parents):
+            if start is None or any(parent in reached for parent, _ in step.parents):
                 reached.add(serial)
                 if step.kind == "left":
                     found.append(step)
@@ -303,6 +330,15 @@ class Ledger(Watcher):
                 left.pop(key, None)
 
         return forget
+
+
+def _arrays_in(values: Iterable[Any]) -> Iterator[np.ndarray]:
+    """Yield the arrays among an operation's parameters, such as those of a key."""
+    for value in values:
+        if isinstance(value, np.ndarray):
+            yield value
+        elif isinstance(value, tuple):
+            yield from _arrays_in(value)
 
 
 def _plain(raw: Any) -> Any:

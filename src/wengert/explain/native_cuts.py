@@ -7,14 +7,19 @@ from typing import Any
 from wengert.explain.explanation import Reason
 from wengert.explain.program_cuts import Cut, Cuts
 
-_CONVERSIONS = ("float", "int", "bool", "complex", "numpy", "item", "tolist", "asarray", "array")
+_CONVERSIONS = ("float", "int", "bool", "complex", "numpy", "item", "tolist")
+#: Conversions too, where they are given a tensor.
+_ARRAYS = ("np.array", "np.asarray", "numpy.array", "numpy.asarray")
+_MAKERS = ("array", "asarray", "tensor", "from_numpy")
 _ROUNDING = ("floor", "ceil", "round", "trunc", "rint", "sign", "heaviside")
 _CHOICES = ("argmax", "argmin", "argsort", "nonzero", "searchsorted", "count_nonzero", "bincount")
 _TESTS = (
     "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "isnan", "isinf",
     "isfinite", "isclose", "logical_and", "logical_or", "logical_not", "logical_xor", "any", "all",
 )  # fmt: skip
-_DETACHING = ("stop_gradient", "detach")
+_DETACHING = ("stop_gradient", "detach", "detach_")
+#: Methods, in PyTorch's dialect, that cast to dtypes without derivatives.
+_CASTS = ("long", "int", "bool", "byte", "short", "char")
 
 
 def _is_live(value: Any) -> bool:
@@ -24,8 +29,8 @@ def _is_live(value: Any) -> bool:
 
 
 _CUTS = Cuts(
-    functions=(*_CONVERSIONS, *_ROUNDING, *_CHOICES, *_TESTS, *_DETACHING),
-    makers=("zeros_like", "ones_like", "full_like", "empty_like"),
+    functions=(*_CONVERSIONS, *_ROUNDING, *_CHOICES, *_TESTS, "stop_gradient"),
+    makers=("zeros_like", "ones_like", "full_like", "empty_like", *_ARRAYS),
     attributes=("data",),
     modes=("stop_recording",),
     is_live=_is_live,
@@ -38,18 +43,24 @@ def meaning(cut: Cut) -> tuple[Reason, str, str]:
     name = cut.name.removesuffix("()").removeprefix(".")
     if name in _DETACHING:
         return Reason.DETACHED, f"{cut.name} made a constant of its argument", f"Leave {name} out"
+    if name in _CASTS and cut.is_method:
+        message = f"{cut.name} made integers or truth values, which have no derivative"
+        return Reason.INTEGER, message, "Keep floating point on the way"
     if name == "stop_recording":
         return (
             Reason.PAUSED,
             "The tape did not record there",
             "Move the line out of stop_recording()",
         )
-    if name in (*_ROUNDING, *_CHOICES, *_TESTS, "a comparison"):
-        message = f"{cut.name} has no derivative: small changes of its argument do not change it"
-        advice = "Leave it out of what is differentiated, or use wg.where or a smooth function"
-        return Reason.ZERO_DERIVATIVE, message, advice
-    return (
-        Reason.CONVERTED,
-        f"{cut.name} took plain numbers from a tensor, and derivatives do not follow them",
-        "Go on with the tensor itself: functions of wg and np take it as it is",
-    )
+    if name.endswith("_like"):
+        message = f"{cut.name} takes only the shape of its argument"
+        return Reason.UNRELATED, message, "Compute from the argument itself"
+    if name in (*_CONVERSIONS, *_MAKERS, "data"):
+        return (
+            Reason.CONVERTED,
+            f"{cut.name} took plain numbers from a tensor, and derivatives do not follow them",
+            "Go on with the tensor itself: functions of wg and np take it as it is",
+        )
+    message = f"{cut.name} has no derivative: small changes of its argument do not change it"
+    advice = "Leave it out of what is differentiated, or use wg.where or a smooth function"
+    return Reason.ZERO_DERIVATIVE, message, advice

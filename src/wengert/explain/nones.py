@@ -94,8 +94,8 @@ def tell(explanation: Explanation) -> None:
     if reports:
         reports[-1].nones.append((here(), explanation))
         return
-    text = f"the gradient is None: {explanation}"
-    warnings.warn(text, NoGradientWarning, stacklevel=caller_depth())
+    told = NoGradientWarning(f"the gradient is None: {explanation}", explanation)
+    warnings.warn(told, stacklevel=caller_depth())
 
 
 def why_none(source: Any) -> Explanation | None:

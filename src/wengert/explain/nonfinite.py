@@ -270,7 +270,7 @@ def _cone(node: Node | None, index: tuple[int, ...] | None) -> tuple[str, ...]:
     if token is None:
         return ()
     region = tuple(range(i, i + 1) for i in index)
-    regions, _ = walked_back(ancestors([node], token), node, region)
+    regions = walked_back(ancestors([node], token), node, region)
     names = {v._leaf: v.name for v in token.variables.values()}
     found = []
     for leaf, part in regions.items():

@@ -8,9 +8,11 @@ through. This runs only when an error is about to be raised.
 from __future__ import annotations
 
 import ast
+import builtins
 import inspect
 import linecache
 import types
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from typing import Any, NamedTuple
 
@@ -34,6 +36,8 @@ class Cut(NamedTuple):
     name: str
     path: str
     line: int
+    #: whether it is a method or a function of a module: `x.int()`, and not `int(x)`
+    is_method: bool = True
 
     @property
     def location(self) -> str:
@@ -55,7 +59,7 @@ class Cuts(NamedTuple):
     Attributes
     ----------
     functions
-        Functions and methods whose results no gradient goes through.
+        Functions and methods whose results no gradient goes through; "np.array" is that of `np`.
     makers
         Those that make arrays of numbers, or in the shape of others.
     attributes
@@ -94,7 +98,14 @@ class Cuts(NamedTuple):
         for step in chain if cut is None else ():
             for function in _called(step.value, known):
                 cut = cut or self._inside(function)
-        return cut or self._first(chain, path, self._is_no_maker)  # names may be bound anew
+        times = Counter(name for step in steps for name in step.names)
+
+        def may_have_been_live(node: ast.AST) -> bool:
+            """Return whether a name was bound to something else before, or is gone by now."""
+            read = _names(node) - set(vars(builtins))
+            return self._is_no_maker(node) and any(times[n] > 1 or n not in known for n in read)
+
+        return cut or self._first(chain, path, may_have_been_live)
 
     def _steps(self, body: list[ast.stmt], path: str, paused: Cut | None) -> Iterator[Step]:
         """Yield the assignments of a scope in their order, not those of functions in it."""
@@ -131,10 +142,10 @@ class Cuts(NamedTuple):
         if isinstance(node, ast.Attribute) and node.attr in self.attributes:
             return Cut(f".{node.attr}", path, node.end_lineno or node.lineno)
         if isinstance(node, ast.Call):
-            name = _called_name(node.func)
             is_plain = isinstance(node.func, ast.Name)
-            if name in (_NUMBERS if is_plain else {*self.functions, *self.makers}):
-                return Cut(f"{name}()", path, node.func.end_lineno or node.lineno)
+            if _is_named(node.func, _NUMBERS if is_plain else {*self.functions, *self.makers}):
+                name = _called_name(node.func)
+                return Cut(f"{name}()", path, node.func.end_lineno or node.lineno, not is_plain)
         return None
 
     def _mode(self, expression: ast.expr, path: str) -> Cut | None:
@@ -156,7 +167,7 @@ class Cuts(NamedTuple):
 
     def _is_no_maker(self, node: ast.AST) -> bool:
         """Return whether an expression is more than the making of an array, which has no path."""
-        return not (isinstance(node, ast.Call) and _called_name(node.func) in self.makers)
+        return not (isinstance(node, ast.Call) and _is_named(node.func, self.makers))
 
 
 def _scope(code: types.CodeType) -> Any:
@@ -207,6 +218,11 @@ def _flowing(node: ast.AST) -> Iterator[ast.AST]:
         for child in field if isinstance(field, list) else [field]:
             if isinstance(child, ast.AST):
                 yield from _flowing(child)
+
+
+def _is_named(function: ast.AST, names: Collection[str]) -> bool:
+    """Return whether a function has one of some names, which may say whose it is: "np.array"."""
+    return _called_name(function) in names or ast.unparse(function) in names
 
 
 def _called_name(expression: ast.AST) -> str:

@@ -14,32 +14,24 @@ Region = Any
 
 def walked_back(
     nodes: list[Node], start: Node, region: Region, ends: Collection[Node] = ()
-) -> tuple[dict[Node, Region], dict[Node, Node | None]]:
-    """Return what of each node a region of `start` depends on, and the node that first narrowed it.
+) -> dict[Node, Region]:
+    """Return what of each node a region of `start` depends on, or more.
 
     `nodes` are the ancestors of `start`, newest first. The walk does not go beyond `ends`.
     """
     regions: dict[Node, Region] = {start: region}
-    narrowing: dict[Node, Node | None] = {start: None}
     for node in nodes:
         here = regions.get(node)
         if here is None or node in ends:
             continue
         for parent, argument, values in node.edges:
-            full = _whole(parent)
             part = None
             if type(node.shape) is not list and type(parent.shape) is not list:
                 part = node.op.depends(here, node, parent, argument, values)
-            by = narrowing[node]
             if part is None:
-                part = full
-            elif by is None and size(part) < size(full):
-                by = node
-            if parent in regions:
-                part = around(regions[parent], part)
-                by = narrowing[parent] or by
-            regions[parent], narrowing[parent] = part, by
-    return regions, narrowing
+                part = _whole(parent)
+            regions[parent] = around(regions[parent], part) if parent in regions else part
+    return regions
 
 
 def _whole(node: Node) -> Region:

@@ -8,21 +8,20 @@ it, the program's text is read from the line that asks.
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from wengert import backends
-from wengert.engine import cotangents as ct
 from wengert.engine.node import NOBODY, Node, Token, Tokens, watching
 from wengert.engine.op import OUTPUT
 from wengert.engine.sweep import ancestors, reverse
 from wengert.engine.tape import Part, part_of_tape
 from wengert.engine.tensor import Tensor
 from wengert.errors import users_frame
-from wengert.explain import native_cuts
-from wengert.explain import regions as regions_of
+from wengert.explain import native_cuts, structural_zeros
 from wengert.explain.explanation import Explanation, Reason
 from wengert.explain.ledger import Ledger, Step
 from wengert.explain.lines import Instruction, here, instruction_of
@@ -114,10 +113,10 @@ class Question:
     def spoken(self, explanation: Explanation) -> Explanation:
         """Return an explanation with the names that the program's dialect has for ours."""
         words = getattr(type(self.given[1]), "__wengert_words__", {})
-        advice = explanation.advice
-        for ours, theirs in words.items():
-            advice = advice.replace(ours, theirs)
-        return replace(explanation, advice=advice)
+        if not words:
+            return explanation
+        ours = "|".join(map(re.escape, words))
+        return replace(explanation, advice=re.sub(ours, lambda m: words[m[0]], explanation.advice))
 
     def answer(self, is_none: bool) -> Explanation:
         """Return the first answer that applies."""
@@ -178,19 +177,20 @@ class Question:
         silent = self._silent(nodes, route)
         if silent is not None:
             return silent
-        narrow = _emptied(nodes, self.target, self.source)
+        is_zero = structural_zeros.misses(self.token, self.target, self.source)
         chain = [*map(_described, route)]
         if len(chain) > _SHOWN:
             half = _SHOWN // 2
             chain[half:-half] = [f"... {len(chain) - 2 * half} more operations ..."]
-        if narrow is not None:
-            by, line = narrow
+        if is_zero:
+            by = structural_zeros.first_missing(self.token, route, self.source)
+            selection = "the selection of the target" if by is None else by.op.name
             return Explanation(
                 Reason.ZERO,
                 f"{n.target} is computed from {n.source}, but not from the elements that are asked "
-                f"for: {by} selects others, so the derivative is zero",
+                f"for: {selection} selects others, so the derivative is zero",
                 "Ask for elements that the selection contains",
-                *_at(line),
+                *_at(instruction_of(by)),
                 chain=tuple(chain),
             )
         end = _at(instruction_of(self.target.node))
@@ -304,7 +304,7 @@ class Question:
         if owner is not None:
             cut = self._of_the_steps()
             return cut or Explanation(
-                Reason.UNRELATED,
+                Reason.UNSEEN if self.ledger is None else Reason.UNRELATED,
                 f"{n.source} was not read while {n.tape} recorded",
                 f"Compute {n.target} from {n.source} inside of the tape",
             )
@@ -369,7 +369,7 @@ class Question:
         book, n = self.ledger, self.names
         start = book.steps_of(self.source.tensor, self.source.node)
         end = book.steps_of(self.target.tensor, self.target.node)
-        if not end:
+        if not end or not (start or book.knows_all_uses(self.source.node)):
             return None
         path = book.path(start, end)
         for step in path:
@@ -380,10 +380,12 @@ class Question:
             steps = {step.serial for step in path}
             silent = [n for n in book.silent if book.steps_of_node(n) & steps]
             return self._answered_none(silent[0]) if silent else None
-        left = book.conversions(start, max(end))
+        newest = book.newest_input(end)
+        left = [s for s in book.conversions(start, newest) if _is_used(s.line)]
         if left:
-            kept = [s for s in left if s.line is not None and _is_kept(s.line)]
-            return self._converted((kept or left)[-1])
+            kept = [s for s in left if _is_kept(s.line)]
+            way = book.path(start, {(kept or left)[-1].serial})
+            return next(filter(None, (self.cut_at(step, watched, start) for step in way)))
         return Explanation(
             Reason.UNRELATED,
             f"{n.target} was not computed from {n.source}",
@@ -399,6 +401,8 @@ class Question:
         n = self.names
         if step.kind == "left":
             return self._converted(step)
+        if step.kind == "astype":
+            return self._cast(step)
         if step.kind == "assign":
             return Explanation(
                 Reason.ASSIGNED,
@@ -416,12 +420,7 @@ class Question:
         if self.token not in (step.recording or self.always):
             return self.outside(step)
         if step.name == "astype" or (not step.is_inexact and step.name in ("asarray", "copy")):
-            return Explanation(
-                Reason.INTEGER,
-                "A value was cast to a dtype that has no derivative",
-                "Keep floating point on the way, and cast what is not differentiated",
-                *where,
-            )
+            return self._cast(step)
         if all(not follows for _, follows in step.parents) or not step.is_inexact:
             advice = _INSTEAD.get(step.name, "Leave it out of what is differentiated")
             if not step.is_inexact and step.name not in _INSTEAD:
@@ -451,6 +450,14 @@ class Question:
                 *where,
             )
         return None
+
+    def _cast(self, step: Step) -> Explanation:
+        return Explanation(
+            Reason.INTEGER,
+            "A value was cast to a dtype that has no derivative",
+            "Keep floating point on the way, and cast what is not differentiated",
+            *_at(step.line),
+        )
 
     def _comes_by(self, step: Step, blocked: set[int], start: set[int]) -> bool:
         book = self.ledger
@@ -507,7 +514,7 @@ class Question:
             message = f"{n.target} was not recorded by {n.tape}: it was computed outside of the "
             message += "tape, or from values that the tape does not know"
         advice = "Look for float(x), .numpy(), integer dtypes, stop_gradient, or operations such "
-        advice += f"as floor and argmax on the way; {_DEBUG}"
+        advice += f"as floor and argmax on the way{'' if self.ledger else f'; {_DEBUG}'}"
         return Explanation(Reason.UNSEEN, message, advice)
 
 
@@ -544,9 +551,18 @@ def _at(line: Instruction | None) -> tuple[str | None, str]:
     return (None, "") if line is None else (line.location, line.text)
 
 
-def _is_kept(line: Instruction) -> bool:
+def _is_used(line: Instruction | None) -> bool:
+    """Return whether the value of an expression may be computed with: not if it is only shown."""
+    expression = None if line is None else line.expression
+    statement = None if expression is None else expression.statement
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        return not isinstance(statement.value.func, ast.Name)  # print(x), but numbers.append(x)
+    return not isinstance(statement, (ast.If, ast.While, ast.Assert))
+
+
+def _is_kept(line: Instruction | None) -> bool:
     """Return whether the value of an expression is given a name, or returned."""
-    expression = line.expression
+    expression = None if line is None else line.expression
     kept = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return)
     return expression is not None and isinstance(expression.statement, kept)
 
@@ -582,27 +598,3 @@ def _described(node: Node) -> str:
     shape = tuple(node.shape) if type(node.shape) is not list else "several"
     where = "" if line is None else f"  {line.location}: {line.text}"
     return f"{node.op.name} -> {shape}{where}"
-
-
-def _emptied(
-    nodes: list[Node], target: Part, source: Part
-) -> tuple[str, Instruction | None] | None:
-    """Return the selection because of which no element that is asked for is on a path."""
-    start: Any = target.node
-    end: Any = source.node
-    if any(type(node.shape) is list for node in (start, end)):
-        return None
-    region = ct.whole(start.shape) if target.selection is None else target.selection.region
-    regions, narrowing = regions_of.walked_back(nodes, start, region, {end})
-    reached = regions.get(end)
-    if reached is None:
-        return None
-    wanted = ct.whole(end.shape) if source.selection is None else source.selection.region
-    if not regions_of.size(wanted) or (
-        regions_of.size(reached) and regions_of.do_meet(reached, wanted)
-    ):
-        return None
-    by = narrowing[end]
-    if by is None:
-        return "the selection of the target", None
-    return by.op.name, instruction_of(by)

@@ -109,9 +109,14 @@ class Variable(Operand):
                 "write wg.Variable(value) for one of another shape"
             )
         self._value = self._holding(_in_dtype(raw, self._value.dtype, self.name))
-        if (watcher := watching.get()) is not None and type(value) is Tensor:
-            watcher.noted("assign", self._value, value)
+        self._show_assigned(value)
         return self
+
+    def _show_assigned(self, *given: Any) -> None:
+        """Show who watches what the value was made of."""
+        if (watcher := watching.get()) is not None:
+            held = [v._value if isinstance(v, Variable) else v for v in given]
+            watcher.noted("assign", self._value, *[v for v in held if type(v) is Tensor])
 
     def _is_sole_owner(self) -> bool:
         """Whether nothing but the variable refers to its array, so that it could be written to."""
@@ -125,20 +130,27 @@ class Variable(Operand):
         """Add `delta` to the value."""
         if delta is None:
             raise self._no_gradient("assign_add")
-        return self.assign(wrap(self._value._raw + _raw(delta)))
+        before = self._value
+        self.assign(wrap(before._raw + _raw(delta)))
+        self._show_assigned(before, delta)
+        return self
 
     def assign_sub(self, delta: Any) -> Variable:
         """Subtract `delta` from the value."""
         if delta is None:
             raise self._no_gradient("assign_sub")
-        return self.assign(wrap(self._value._raw - _raw(delta)))
+        before = self._value
+        self.assign(wrap(before._raw - _raw(delta)))
+        self._show_assigned(before, delta)
+        return self
 
     def __setitem__(self, key: Any, value: Any) -> None:
         raw = self._value._raw
         xp = backends.namespace_of(raw)
         key = tuple(map(_raw, key)) if isinstance(key, tuple) else _raw(key)
-        value = _in_dtype(_owned_raw(value), self._value.dtype, self.name)
-        self._value = self._holding(xp.put(raw, value, key))
+        given, value = value, _in_dtype(_owned_raw(value), self._value.dtype, self.name)
+        before, self._value = self._value, self._holding(xp.put(raw, value, key))
+        self._show_assigned(before, given)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):

@@ -162,6 +162,8 @@ class GradientTape(Tape):
             else:
                 blank = unconnected_gradients == "zero" or not math.prod(shape)
                 answers.append(zeros_like(part.tensor, full) if blank else None)
+        if any(answer is None for answer in answers):
+            self._tell_nones(target, given, answers)
         return rebuild(answers)
 
     def batch_jacobian(
@@ -208,11 +210,10 @@ class GradientTape(Tape):
         (found,) = pulled(self, z, [part], pieces, True, one_hot_in_each)
         full = (*shape, *inner[1:])
         if found is None:
-            return (
-                zeros_like(part.tensor, full)
-                if unconnected_gradients == "zero" or not rest
-                else None
-            )
+            if unconnected_gradients == "zero" or not rest:
+                return zeros_like(part.tensor, full)
+            self._tell_nones(target, [source], [None])
+            return None
         xp = Tensor._namespace
         return xp.reshape(xp.moveaxis(joined(found), 0, 1), full)
 

@@ -45,8 +45,8 @@ Kind.__name__, Kind.__module__ = "Tensor", "tensorflow.python.types.core"
 
 #: What explanations call things in programs of TensorFlow.
 WORDS = {
-    "wg.asarray": "tf.constant", "wg.astype(x, wg.float64)": "tf.cast(x, tf.float32)", "wg.": "tf.",
-    " and np": "",
+    "wg.asarray": "tf.constant", "wg.astype(x, wg.float64)": "tf.cast(x, tf.float32)",
+    "of wg and np": "of tf", "wg.debug": "wg.debug", "wg.": "tf.",
 }  # fmt: skip
 
 

@@ -164,24 +164,27 @@ class Variable(NativeVariable):
         self, delta: Any, use_locking: Any = False, name: Any = None, read_value: bool = True
     ) -> Any:
         """Add to the value."""
-        return self.assign(self._with(delta, operator.add), read_value=read_value)
+        return self._moved(delta, operator.add, read_value)
 
     def assign_sub(
         self, delta: Any, use_locking: Any = False, name: Any = None, read_value: bool = True
     ) -> Any:
         """Subtract from the value."""
-        return self.assign(self._with(delta, operator.sub), read_value=read_value)
+        return self._moved(delta, operator.sub, read_value)
 
-    def _with(self, delta: Any, changed: Any) -> Native:
-        """Return the value changed by another of its shape."""
-        value, change = _plain(self._value), _plain(convert(delta, self.dtype))
+    def _moved(self, delta: Any, changed: Any, read_value: bool) -> Any:
+        """Change the value by another of its shape."""
+        before, given = self._value, convert(delta, self.dtype)
+        value, change = _plain(before), _plain(given)
         if change.shape != value.shape:
             raise invalid(
                 f"the variable has shape {list(value.shape)}, and what is to be added "
                 f"{list(change.shape)}; they must be equal, so write v.assign(v + x)"
             )
         with Quiet():
-            return changed(value, change)
+            self.assign(changed(value, change))
+        self._show_assigned(before, given)
+        return self if read_value else None
 
     def _updated(self, key: tuple[Any, ...], values: Any, how: str) -> Any:
         """Change elements at index arrays, having checked that they fit."""
@@ -194,7 +197,14 @@ class Variable(NativeVariable):
             raise invalid(f"updates of shape {values.shape}; expected {expected}")
         with Quiet():
             changed = getattr(_plain(self._value).at[key], how)(_plain(values))
-        return self.assign(changed)
+        return self._assigned(changed, values)
+
+    def _assigned(self, changed: Native, values: Any) -> Any:
+        """Replace the value by one in which some elements have others."""
+        before = self._value
+        self.assign(changed)
+        self._show_assigned(before, values)
+        return self
 
     def __getitem__(self, key: Any) -> Any:
         part = operators.index(self.value(), key)
@@ -209,7 +219,8 @@ class Variable(NativeVariable):
         parts = key if isinstance(key, tuple) else (key,)
         place = _plain(self._value).at[tuple(operators._part(p) for p in parts)]
         try:
-            return self.assign(place.set(_plain(convert(value, self.dtype))))
+            given = convert(value, self.dtype)
+            return self._assigned(place.set(_plain(given)), given)
         except ShapeError as error:
             raise invalid(str(error)) from error
 

@@ -31,7 +31,7 @@ from wengert.dialects.torch.tensors import (
     values_of,
 )
 from wengert.engine.batching import Batched
-from wengert.engine.node import active, meet, new_node
+from wengert.engine.node import active, meet, new_node, watching
 from wengert.engine.record import interested, record
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
@@ -124,6 +124,8 @@ def _read_part(part: Any) -> Any:
         raw = part._raw
         if type(raw) is Batched:
             return convert(part)
+        if (watcher := watching.get()) is not None:
+            watcher.left(part, "an index")
         return _read_values(raw)
     if isinstance(part, (np.ndarray, np.generic)):
         return _read_values(np.asarray(part))
@@ -206,9 +208,16 @@ _SLICE: Any = indexing.slice_parts.op
 
 def _sliced(input: Native, basic: tuple[Any, ...]) -> Native:
     """Return the view that integers, slices and new axes make."""
-    raw, node = input._raw, input._node
-    if type(raw) is not np.ndarray:
+    if type(input._raw) is not np.ndarray:
         return indexing.slice_parts(input, parts=basic)
+    view = _viewed(input, basic)
+    if (watcher := watching.get()) is not None:
+        watcher.made(_SLICE, view, [input._raw], [input._node], {"parts": basic})
+    return view
+
+
+def _viewed(input: Native, basic: tuple[Any, ...]) -> Native:
+    raw, node = input._raw, input._node
     part = raw[(*basic, ...)]  # with the ellipsis NumPy makes no number of one element
     if node is None or not backends.is_inexact(part.dtype):
         return wrap_native(part)

@@ -48,6 +48,9 @@ class _Question(Question):
         cut = cuts.found_at(users_frame(), self.given[0])
         if cut is None:
             return None
+        if cut.name == ".data":
+            message, advice = ".data made a constant of its tensor", "Leave .data out"
+            return Explanation(Reason.DETACHED, message, advice, cut.location, cut.text)
         if cut.name in ("no_grad()", "inference_mode()", "set_grad_enabled()"):
             message = f"{cut.name} was in force, so nothing was recorded"
             return Explanation(Reason.PAUSED, message, "", cut.location, cut.text)
@@ -79,4 +82,15 @@ def cut_before(target: Any) -> Explanation | None:
         cut = question.cut_at(step, set()) if recorded else None
         if cut is not None:
             return question.spoken(cut)
-    return None
+    cut = question.of_the_text()
+    if cut is None and known and not book.conversions(None, max(known)):
+        line = book.steps[max(known)].line
+        cut = Explanation(
+            Reason.NOT_WATCHED,
+            "nothing that it was computed from requires grad",
+            "Make a parameter with requires_grad=True, or write x.requires_grad_() before it is "
+            "used",
+            None if line is None else line.location,
+            "" if line is None else line.text,
+        )
+    return None if cut is None else question.spoken(cut)

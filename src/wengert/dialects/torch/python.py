@@ -21,6 +21,7 @@ from wengert.dialects.torch.modes import is_grad_enabled
 from wengert.dialects.torch.table import NAMES, both, direct, guarded, offered, plain, put
 from wengert.dialects.torch.tensors import Native, Tensor, ns, values_of, wrap_native
 from wengert.engine.node import watching
+from wengert.explain.watchers import noted
 from wengert.ops.numpy.ufuncs import in_line
 
 
@@ -221,7 +222,7 @@ def _cast(input: Input, kind: Any) -> Native:
         and backends.is_inexact(source)
         and backends.kind_of(kind) in "iub"
     ):
-        return wrap_native(cast(x._raw, kind))
+        return noted("astype", wrap_native(cast(x._raw, kind)), x)
     with np.errstate(all="ignore"):
         return ns.astype(x, kind)
 

@@ -54,7 +54,7 @@ class Tensor(metaclass=WithLateMethods):
     __wengert_words__ = {  # noqa: RUF012
         "wg.asarray": "torch.tensor", "wg.astype(x, wg.float64)": "x.float()",
         "wg.nn.softmax": "torch.softmax", "wg.custom_gradient": "torch.autograd.Function",
-        "wg.": "torch.", " and np": "",
+        "of wg and np": "of torch", "wg.debug": "wg.debug", "wg.": "torch.",
     }  # fmt: skip
     _raw: Any
     _node: Node | None

@@ -16,8 +16,9 @@ from wengert.dialects.torch import dtypes
 from wengert.dialects.torch import kinds as K
 from wengert.dialects.torch.axes import check_same
 from wengert.dialects.torch.devices import check_device, check_layout
-from wengert.dialects.torch.table import DIRECT, as_view, direct, offered, plain, put
+from wengert.dialects.torch.table import DIRECT, direct, offered, plain, put
 from wengert.dialects.torch.tensors import Native, Tensor, made, ns
+from wengert.dialects.torch.viewing import viewed
 from wengert.ops import elementwise
 
 _SEQUENCES = (list, tuple, range)
@@ -502,10 +503,9 @@ def legacy_tensor(cls: Any, *args: Any, device: Any = None) -> Any:
     return result
 
 
-@functools.partial(as_view, label="AliasBackward0")
-def _alias(input: K.Input) -> Native:
+def _alias(input: Tensor) -> Tensor:
     """Return the same numbers in the same memory."""
-    return ns.reshape(input, input.shape)
+    return viewed(input, lambda x: ns.reshape(x, x.shape), "AliasBackward0")
 
 
 class _OfDtype(type):

@@ -97,6 +97,13 @@ def read_given(value: Any, at: Argument, x: Any = None) -> Tensor:
     raise TypeError(f"{at} is a {type(value).__name__}; give a tensor, as torch.tensor(x)")
 
 
+def _read_viewed(value: Any, at: Argument, x: Any = None) -> Tensor:
+    """Return a tensor that is to be viewed; one that is a view of no more use raises here."""
+    given = read_given(value, at)
+    _ = given._node
+    return given
+
+
 #: Any tensor.
 Input = Annotated[Native, tensor()]
 #: Tensors of real numbers and booleans; of numbers with fractions; of both.
@@ -120,6 +127,8 @@ Several = Annotated[
 ]
 #: PyTorch's own tensors, for functions that see to memory themselves; and the shape of one.
 Given = Annotated[Any, Kind(read_given, tensor=True)]
+#: The same, for functions whose results are views of it.
+Viewed = Annotated[Any, Kind(_read_viewed, "getattr({0}, '_held', 0) is None", tensor=True)]
 SeveralGiven = Annotated[
     Any, Kind(lambda values, at, x: [read_given(v, at) for v in _one_by_one(values)], tensor=True)
 ]

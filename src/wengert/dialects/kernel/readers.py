@@ -106,8 +106,8 @@ class Readers:
 
     def named_axes(self, value: Any, at: Argument, x: Any) -> tuple[int, ...]:
         """Return the axes of x that are named: one, or a sequence of them, which may be empty."""
-        if type(value) is int and 0 <= value < len(x._raw.shape):
-            return _ONE[value]
+        if type(value) is int and -(ndim := len(x._raw.shape)) <= value < ndim:
+            return _ONE[value % ndim]
         given = self.static(value)
         if not _is_sequence(given):
             return (self.axis(given, at, x),)[: len(x._raw.shape)]

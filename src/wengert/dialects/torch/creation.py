@@ -12,6 +12,7 @@ import numpy as np
 from wengert import backends
 from wengert.dialects.kernel.functions import Argument, Dialect, Function, Kind, function, named
 from wengert.dialects.kernel.readers import shown
+from wengert.dialects.quiet import Quiet
 from wengert.dialects.torch import dtypes
 from wengert.dialects.torch import kinds as K
 from wengert.dialects.torch.axes import check_same
@@ -173,7 +174,7 @@ def _filled(values: list[Any], kind: np.dtype) -> np.ndarray:
         number: Any = float if backends.kind_of(kind) == "f" else complex
         if {type(v) for v in values} - {float}:
             values = [number(v) for v in values]
-        with np.errstate(all="ignore"):
+        with Quiet():
             return np.array(values, np.float64 if number is float else np.complex128).astype(kind)
     bits = 8 * kind.itemsize
     whole = [_whole(v, kind) % 2**bits for v in values]

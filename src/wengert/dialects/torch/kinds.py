@@ -175,6 +175,10 @@ def read_lengths(values: Any, at: Argument, x: Any = None) -> tuple[int, ...]:
     return lengths
 
 
+def _read_dtype(value: Any, at: Argument, x: Any = None) -> np.dtype:
+    return value.numpy if type(value) is dtypes.dtype else dtypes.to_numpy(value, str(at))
+
+
 def read_size(value: Any, at: Argument, x: Any = None) -> tuple[int, ...]:
     """Return a shape that is given as a sequence."""
     if not isinstance(value, (list, tuple)):
@@ -189,7 +193,7 @@ Number = Annotated[Any, Kind(READERS.number, "type({0}) is float")]
 #: those that are none of them negative.
 Ints = Annotated[tuple[int, ...], Kind(READERS.integers)]
 IntOrInts = Annotated[Any, Kind(READERS.one_or_several)]
-Sizes = Annotated[int, Kind(READERS.sizes)]
+Sizes = Annotated[int, Kind(READERS.sizes, "len({0}) == 1 and type({0}[0]) is int")]
 Lengths = Annotated[int, Kind(read_lengths)]
 #: A shape as a sequence.
 Size = Annotated[tuple[int, ...], Kind(read_size)]
@@ -203,4 +207,4 @@ NewAxis = Annotated[int, Kind(READERS.new_axis)]
 #: One axis, or all for None, as a tuple.
 OneOrAll = Annotated[Any, Kind(_read_one_or_all)]
 #: A dtype, as NumPy's.
-Dtype = Annotated[np.dtype, Kind(lambda value, at, x: dtypes.to_numpy(value, str(at)))]
+Dtype = Annotated[np.dtype, Kind(_read_dtype)]

@@ -199,7 +199,8 @@ def noted(
             return part
         if WRITTEN:
             part._seen = _last_write[0]
-    blind = modes.GRAD not in modes.current()
+    grad = modes.GRAD in (active.get() or modes.TRACKING)
+    blind = not grad
     if base is None:
         base, part._path = tensor, (step,)
     else:
@@ -210,10 +211,13 @@ def noted(
     part._base = base
     if base._turns:
         part._turned = len(base._turns)
+    if several:
+        part._among = True
+    if blind:
+        part._blind = True
     if several or blind:
-        part._among, part._blind = several, blind
         if node is not None or base._node is not None:
-            if base.requires_grad and modes.GRAD not in modes.current():
+            if base.requires_grad and not grad:
                 node = unreached(part)
             hold(part, node)
     _register(base, part)
@@ -287,8 +291,9 @@ def _register(base: Tensor, part: Tensor) -> None:
     """Have a base know a view whose node is derived from its own."""
     views = base._views
     if views is None:
-        views = base._views = []
-    elif len(views) > 32 and not len(views) & (len(views) - 1):
+        base._views = [weakref.ref(part)]
+        return
+    if len(views) > 32 and not len(views) & (len(views) - 1):
         views[:] = [r for r in views if r() is not None]
     views.append(weakref.ref(part))
 

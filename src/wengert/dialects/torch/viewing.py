@@ -45,8 +45,14 @@ def viewed(tensor: Any, step: View, label: str, several: bool = False) -> Tensor
 
 # -- parts -----------------------------------------------------------------------------------------
 
-# with the ellipsis NumPy makes no number of one element
-_quick_part = _quick(slice_parts.op, compute=lambda x, *, parts: x[(*parts, ...)])
+
+def _taken(x: np.ndarray, *, parts: tuple[Any, ...]) -> np.ndarray:
+    """Return x[parts]; with an ellipsis NumPy makes no number of one element."""
+    found: np.ndarray = x[parts if parts and type(parts[-1]) is slice else (*parts, ...)]
+    return found
+
+
+_quick_part = _quick(slice_parts.op, compute=_taken)
 
 
 def sliced(x: Native, parts: tuple[Any, ...]) -> Native:

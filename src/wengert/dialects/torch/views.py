@@ -34,18 +34,26 @@ def view_or_bits(self: Any, *size: Any, dtype: Any = None) -> Tensor:
     """Return the same memory in another shape, or as numbers of another dtype."""
     if len(size) == 1 and isinstance(size[0], dtypes.dtype):
         dtype = size[0]
-    if dtype is not None:
-        return _bits(self, dtype)
-    found: Tensor = view_(self, *size)
+    return _in_memory(view_(self, *size), self) if dtype is None else _bits(self, dtype)
+
+
+def _in_memory(found: Tensor, given: Any) -> Tensor:
+    """Return a view of another shape, or raise if it is none."""
     if found._base is None and found._raw.size:
         raise RuntimeError(
-            f"the elements of shape {list(self.shape)} are not in one piece of memory, so there "
+            f"the elements of shape {list(given.shape)} are not in one piece of memory, so there "
             "is no such view; write .reshape(...) instead"
         )
     return found
 
 
 put(("Tensor.view",), view_or_bits)
+
+
+@direct("Tensor.view_as")
+def view_as(self: K.Given, other: K.ShapeOf) -> Tensor:
+    """Return the same memory in the shape of another tensor."""
+    return _in_memory(view_(self, other), self)
 
 
 @direct()
@@ -235,7 +243,6 @@ def _as_another(name: str, function: Callable[..., Any]) -> None:
         return function(self, other)
 
 
-_as_another("view", view_or_bits)
 _as_another("reshape", reshape)
 _as_another("expand", expand)
 

@@ -81,10 +81,10 @@ def _weight_rule(xp: Any, g: Any, x: Any, shapes: Any) -> Any:
 
 def _bias_rule(xp: Any, g: Any, shapes: Any) -> Any:
     """Return the sum over all but the last axis; of many, as a product, which BLAS does faster."""
-    count = math.prod(g.shape[:-1])
+    rows = _rows(xp, g)
+    count = rows.shape[0]
     if count == 1:
         return xp.reshape(g, (g.shape[-1],))
-    rows = _rows(xp, g)
     if count * g.shape[-1] < _FEW:
         return xp.sum(rows, axis=0)
     return xp.matmul(xp.ones_like(rows[:, 0]), rows)

@@ -99,9 +99,12 @@ def is_between(frame: FrameType) -> bool:
     return library_of(frame) in _BETWEEN
 
 
-def users_frame() -> FrameType:
-    """Return the nearest frame outside of this package and of the libraries that it calls."""
-    frame = sys._getframe(1)
+def users_frame(depth: int = 1) -> FrameType:
+    """Return the nearest frame outside of this package and of the libraries that it calls.
+
+    `depth` is how many frames up to begin.
+    """
+    frame = sys._getframe(depth)
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in _BETWEEN:
         frame = frame.f_back
     return frame

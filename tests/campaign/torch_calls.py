@@ -335,6 +335,9 @@ def _extensions() -> dict[str, Call]:
         "fft.ifftshift": _shift("ifftshift"),
         "nn.glu": lambda x, axis=-1: F.glu(x, axis),
         "nn.linear": lambda x, weight, bias: _linear(*_one_dtype([x, weight, bias])),
+        "nn.linear_by_rows": lambda x, weight, bias: _linear(
+            *_one_dtype([x, weight.transpose(0, 1), bias])
+        ),
         "nn.embedding": lambda weight, indices, padding_idx: weight[torch.as_tensor(indices)],
         "nn.standard": _standard,
         "nn.layer_norm": lambda x, weight, bias, eps: _standard(x, (-1,), eps) * weight + bias,

@@ -54,8 +54,8 @@ class Front:
     depth: int = 0
     #: what nodes are told they are called; "" for nothing
     label: str = ""
-    #: what NumPy does about floating-point errors: natively and in dialects not the same
-    errors: FloatErrors = LOCATED
+    #: what NumPy does about floating-point errors; None for an operation that makes none
+    errors: FloatErrors | None = LOCATED
     #: a condition on the arrays _x0, _x1, in Python, without which a call is unusual
     when: str = ""
     #: the operation's parameters, if they are known already: a call does not take any
@@ -64,6 +64,8 @@ class Front:
     taken: str = "type({}) is _kind"
     #: what computes raw arrays
     xp: Any = backends.NUMPY
+    #: a function that computes the operation, in the place of its own
+    compute: Callable[..., Any] | None = None
 
 
 def anywhere(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
@@ -144,9 +146,9 @@ def _write(function: types.FunctionType, op: Op, front: Front) -> Callable[..., 
         "_kind": front.kind, "_always": front.always,
         "_make": _maker(front), "_compute": _computing(op, front),
         "_usual_dtypes": {d for d in _DTYPES if d.kind in front.kinds},
-        "_number_of": _numbers(front), **(front.known or {}),
-        "_state": front.errors.state, "_usual": front.errors.usual, "_run": front.errors.run,
-        "_slowly": front.errors.slowly,
+        "_number_of": {d: c for d, c in CONSTANTS.items() if d.kind in (front.kinds or "fc")}.get,
+        **(front.known or {}),
+        **{f"_{k}": getattr(front.errors, k, None) for k in ("state", "usual", "run", "slowly")},
         **_library(front.xp),
     })  # fmt: skip
     code = function.__globals__["_fast"] = _compiled(op, front, function.__globals__).__code__
@@ -173,7 +175,7 @@ def _maker(front: Front) -> Callable[[], Any]:
 
 def _computing(op: Op, front: Front) -> Callable[..., Any]:
     """Return what computes an operation on raw arrays: a function of their library's, if any."""
-    found = op.numpy_function if front.xp is backends.NUMPY else None
+    found = front.compute or (op.numpy_function if front.xp is backends.NUMPY else None)
     if found is None:
         find = getattr(op.compute, "find", None)  # in a namespace, by name
         found = partial(op.compute, front.xp) if find is None else find(front.xp)
@@ -192,10 +194,6 @@ def _library(xp: Any) -> dict[str, Any]:
         "_number_of": lambda d: known.setdefault(d, {}) if backends.is_inexact(d) else None,
         "_constant": partial(_constant, make=xp.scalar),
     }  # fmt: skip
-
-
-def _numbers(front: Front) -> Callable[[np.dtype], Any]:
-    return {d: c for d, c in CONSTANTS.items() if not front.kinds or d.kind in front.kinds}.get
 
 
 # -- source -------------------------------------------------------------------------------------
@@ -262,7 +260,7 @@ class _Source:
     def computed(self) -> str:
         """Return the lines that compute; another thread in the same context is a RuntimeError."""
         given = f"{self.arrays}{self.settings}"
-        if self.front.xp is not backends.NUMPY:
+        if self.front.xp is not backends.NUMPY or self.front.errors is None:
             return f"_y = _compute({given})"
         slowly = f"_slowly(_compute, {given})"
         return f"""try:
@@ -419,38 +417,38 @@ for _w in _witnesses:
 
     def variadic(self) -> str:
         """Return the source of the function that calls an operation of any number of arrays."""
-        reads = self.op.reads[0] or ()
         known = {"y": "_y", "arrays": "tuple(_xs)", "position": "_k", "shapes": "_shapes"}
-        values = f"({''.join(f'{known.get(name, name)}, ' for name in reads)})"
-        at_once = "y" not in reads and "arrays" not in reads
+        values = f"({''.join(f'{known.get(name, name)}, ' for name in self.op.reads[0] or ())})"
         numpys = self.op.numpy_function is not None and self.front.xp is backends.NUMPY
-        star = "" if numpys else "*"
-        widens = not self.op.copies and not self.native
-        narrow = "(_d := _x.dtype) is not _DOUBLE and _d is not _SINGLE and _is_narrow(_d)"
-        later = "" if at_once else f"_edges = [(_n, _k, {values}) for _n, _k, _ in _edges]"
+        unusual = "False" if self.op.copies or self.native else self.narrow
+        if self.front.kinds:
+            unusual = "(_xs and _d is not _xs[0].dtype) or _d not in _usual_dtypes"
         return f"""def call(*arrays{self.named}):
     if _levels():
         {self.unusual}
-    _xs, _edges, _shapes, _t, _w = [], [], _Shapes(), _NOBODY, _current()
+    _xs = []
     for _a in arrays:
-        if type(_a) is not _kind or type(_x := _a._raw) is not _ndarray:
+        if not ({self.taken("_a")}) or type(_x := _a._raw) is not _ndarray:
             {self.unusual}
-        if {narrow if widens else False}:
+        _d = _x.dtype
+        if {unusual}:
             {self.unusual}
-        if _w:
-            _n, _k = _a._node, len(_xs)
-{_indented(self.edge("_n", "_k", values if at_once else "None"), 3)}
         _xs.append(_x)
-        _shapes.append(_x.shape)
-    _y = _compute({star}_xs{self.settings})
+    _y = _compute({"" if numpys else "*"}_xs{self.settings})
     if type(_y) is not _ndarray:
         return _finished(_op, _y, _xs, [_a._node for _a in arrays], {self.params})
     _z = _make()
     _z._raw = _y
     _z._node = None
-    if _t{self.inexact}:
-        {later}
-{_indented(self.new_node(), 2)}
+    if {self.recording}{self.inexact}:
+        _edges, _shapes, _t, _k = [], _Shapes(), _NOBODY, 0
+        for _a in arrays:
+            _n = _a._node
+{_indented(self.edge("_n", "_k", values), 3)}
+            _shapes.append(_xs[_k].shape)
+            _k += 1
+        if _edges:
+{_indented(self.new_node(), 3)}
     return _z
 """
 

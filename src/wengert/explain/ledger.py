@@ -139,7 +139,8 @@ class Ledger(Watcher):
         known = self._of_arrays.get(id(_plain(tensor._raw)))
         if known is not None and known[0]() is _plain(tensor._raw):
             step = self.steps.get(known[1])
-            if node is None or (step is not None and step.kind == "input"):  # not a detached one
+            # a tensor may have been used before it was watched; what is known is no detached one
+            if not found or (step is not None and step.kind == "input"):
                 found.add(known[1])
         return found
 

@@ -385,7 +385,7 @@ class Question:
         if left:
             kept = [s for s in left if _is_kept(s.line)]
             way = book.path(start, {(kept or left)[-1].serial})
-            return next(filter(None, (self.cut_at(step, watched, start) for step in way)))
+            return next(filter(None, (self.cut_at(step, start) for step in way)))
         return Explanation(
             Reason.UNRELATED,
             f"{n.target} was not computed from {n.source}",

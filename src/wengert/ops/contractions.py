@@ -30,6 +30,8 @@ def _array(x: Any, name: str) -> Tensor:
 
 def adjoint(xp: Any, x: Any) -> Any:
     """Return matrices with rows and columns exchanged, and conjugated."""
+    if type(x) is np.ndarray and x.dtype.kind == "f":
+        return x.swapaxes(-1, -2)
     return conj(xp, xp.matrix_transpose(x))
 
 

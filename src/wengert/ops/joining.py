@@ -81,7 +81,7 @@ def _push_parts(xp: Any, node: Node, edges: Sequence[Any]) -> Any:
     return xp.concat(parts, axis=axis + len(lead))
 
 
-_concat = special(
+concat_along = special(
     "concat",
     _part,
     args=("arrays",),
@@ -98,10 +98,10 @@ _concat = special(
     ],
     reference=lambda *arrays, axis: np.concatenate(arrays, axis=axis),
 )
-_concat.op.numpy_function = np.concatenate
-_concat.op.reach = _part_reached
-_concat.op.depends = _part_depends
-_concat.op.push, _concat.op.takes_directions = _push_parts, True
+concat_along.op.numpy_function = np.concatenate
+concat_along.op.reach = _part_reached
+concat_along.op.depends = _part_depends
+concat_along.op.push, concat_along.op.takes_directions = _push_parts, True
 
 
 def concat(arrays: Any, /, *, axis: int | None = 0) -> Tensor:
@@ -111,12 +111,11 @@ def concat(arrays: Any, /, *, axis: int | None = 0) -> Tensor:
     """
     if type(arrays) is not list:
         arrays = list(arrays)
-    first = arrays[0] if arrays else None
-    usual = type(first) is Tensor and type(first._raw) is np.ndarray
-    if usual and type(axis) is int and axis >= 0:
+    first = arrays[0] if arrays and axis is not None else None
+    if axis is not None and type(first) is Tensor and type(first._raw) is np.ndarray:
         try:  # NumPy finds what is wrong, and we have the words for it
-            return _concat(*arrays, axis=axis)
-        except ValueError:
+            return concat_along(*arrays, axis=axis if axis >= 0 else axis + len(first._raw.shape))
+        except (TypeError, ValueError):
             pass
     tensors = [tensor(x, "concat") for x in arrays]
     if not tensors:
@@ -128,7 +127,7 @@ def concat(arrays: Any, /, *, axis: int | None = 0) -> Tensor:
     if len(rest) > 1 or len({x.ndim for x in tensors}) > 1:
         shapes = ", ".join(str(x.shape) for x in tensors)
         raise ShapeError(f"concat: shapes {shapes} differ in more than axis {axis}")
-    return _concat(*tensors, axis=axis)
+    return concat_along(*tensors, axis=axis)
 
 
 # -- a new axis ---------------------------------------------------------------------------------
@@ -176,13 +175,15 @@ def _push_slices(xp: Any, node: Node, edges: Sequence[Any]) -> Any:
     return xp.stack(parts, axis=axis + len(lead))
 
 
-def _stacked(arrays: Sequence[np.ndarray], *, axis: int) -> np.ndarray:
+def _stacked(arrays: list[np.ndarray], *, axis: int) -> np.ndarray:
     """Return np.stack of arrays of one shape, in a third of its time for small ones."""
+    if not axis:
+        return np.array(arrays)
     key = (slice(None),) * axis + (None, ...)
     return np.concatenate([x[key] for x in arrays], axis=axis)
 
 
-_stack = special(
+stack_along = special(
     "stack",
     _slice,
     args=("arrays",),
@@ -199,19 +200,28 @@ _stack = special(
     ],
     reference=lambda *arrays, axis: np.stack(arrays, axis=axis),
 )
-_stack.op.numpy_function = _stacked
-_stack.op.reach = _slice_reached
-_stack.op.depends = _slice_depends
-_stack.op.push, _stack.op.takes_directions = _push_slices, True
+stack_along.op.numpy_function = _stacked
+stack_along.op.reach = _slice_reached
+stack_along.op.depends = _slice_depends
+stack_along.op.push, stack_along.op.takes_directions = _push_slices, True
 
 
 def stack(arrays: Any, /, *, axis: int = 0) -> Tensor:
     """Return arrays joined along a new axis. `wg.stack([[1, 2], [3, 4]])` is `[[1, 2], [3, 4]]`."""
+    if type(arrays) is not list:
+        arrays = list(arrays)
+    if arrays and type(first := arrays[0]) is Tensor and type(first._raw) is np.ndarray:
+        try:
+            return stack_along(
+                *arrays, axis=axis if axis >= 0 else axis + len(first._raw.shape) + 1
+            )
+        except (IndexError, TypeError, ValueError):
+            pass
     tensors = [tensor(x, "stack") for x in arrays]
     if len({tuple(x._raw.shape) for x in tensors}) != 1:
         shapes = ", ".join(str(x.shape) for x in tensors)
         raise ShapeError(f"stack: expected arrays of one shape, got {shapes or 'none'}")
-    return _stack(*tensors, axis=one_axis(axis, tensors[0].ndim + 1, "stack"))
+    return stack_along(*tensors, axis=one_axis(axis, tensors[0].ndim + 1, "stack"))
 
 
 __all__ = ["concat", "stack"]

@@ -162,11 +162,13 @@ reshape_to.op.numpy_function = lambda x, *, shape: x.reshape(shape)
 
 def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Tensor:
     """Return x in another shape; -1 is inferred. `wg.reshape([1, 2], (2, -1))` is `[[1], [2]]`."""
+    if type(x) is Tensor and type(x._raw) is np.ndarray and type(shape) is tuple:
+        try:  # NumPy finds what is wrong, but takes any negative number for -1
+            if not shape or min(shape) >= -1:
+                return reshape_to(x, shape=shape)
+        except (TypeError, ValueError):
+            pass
     x = tensor(x, "reshape")
-    if type(shape) is tuple and type(x._raw) is np.ndarray and min(shape, default=0) >= 0:
-        size = math.prod(shape)
-        if type(size) is int and size == x._raw.size:  # the usual case
-            return reshape_to(x, shape=shape)
     shape = (shape,) if isinstance(shape, int) else tuple(map(int, shape))
     if shape and min(shape) < 0:
         rest = -math.prod(shape)

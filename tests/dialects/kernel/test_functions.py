@@ -110,12 +110,12 @@ def test_options_are_given_to_what_finishes() -> None:
 def test_a_label_may_depend_on_the_arguments() -> None:
     labels = []
 
-    def view(first: Any, x: Any, step: Callable[[Any], Any], label: str) -> Any:
+    def view(first: Any, step: Callable[[Any], Any], label: str) -> Any:
         labels.append(label)
-        return step(x)
+        return step(first)
 
     def squeeze(input: Tensor, dim: Any = None) -> Any:
-        return input._raw.shape
+        return lambda x: x._raw.shape
 
     dialect = Dialect(
         enter=lambda: None,

@@ -86,6 +86,7 @@ JAX_CALLS: dict[str, Callable[..., Any]] = {
     "nn.layer_norm": lambda x, weight, bias, eps: _standard(x, -1, eps) * weight + bias,
     "nn.length": lambda x, axis, keepdims: jnp.sqrt(jnp.sum(x * x, axis=axis, keepdims=keepdims)),
     "nn.linear": lambda x, weight, bias: x @ weight + bias,
+    "nn.linear_by_rows": lambda x, weight, bias: x @ weight.T + bias,
     "nn.lstm_steps": sequences(jnp, lstm_step, 2),
     "nn.prelu": lambda x, weight: jnp.where(x > 0, x, weight * x),
     "nn.rnn_steps": sequences(jnp, rnn_step, 1),

@@ -96,6 +96,19 @@ class Quick:
 
 
 @dataclass(eq=False, repr=False)
+class Viewed:
+    """An operation whose results are views. A body returns the parameter that it is called with."""
+
+    #: what calls it on the framework's tensor; NotImplemented for all that is unusual
+    call: Callable[..., Any]
+    #: the operation on Wengert's tensors, and the name of its parameter
+    operation: Callable[..., Any]
+    parameter: str
+    #: ``(first argument, view, step, label) -> view``, which is known as one from then on
+    noted: Callable[..., Any]
+
+
+@dataclass(eq=False, repr=False)
 class Function:
     """A body, and what is known about the function that is made of it."""
 
@@ -111,8 +124,10 @@ class Function:
     quick: Quick | None = None
     #: ``(arguments) -> arguments`` as they are read, while the list of modes beside it is not empty
     cast: tuple[Callable[..., Any], list[Any]] | None = None
-    #: ``(first argument, x, step, label) -> result`` for a body whose results are views
+    #: ``(first argument, step, label) -> result`` for a body that returns how a view is made: a
+    #: step, which is a function of Wengert's tensors; in a dialect with nothing around its calls
     view: Callable[..., Any] | None = None
+    viewed: Viewed | None = None
 
 
 def function(made_of: Function) -> Callable[..., Any]:
@@ -208,18 +223,17 @@ class _Source:
             lines += ["if _modes:", f"    {names}= _cast(({names}))"]
         if self.made_of.quick is not None:
             lines += self._quickly(self.made_of.quick)
-        if self.dialect.enter is None:
-            result = f"_body({self._all_passed()})"
-            if self.dialect.finish is not None:
-                result = f"_finish({', '.join([result, *self.dialect.options])})"
-            lines += [*self._reading(), f"return {result}"]
-            return f"def call({signature}):\n" + textwrap.indent("\n".join(lines), "    ")
-        lines += ["_state = _enter()", "try:"]
-        lines += textwrap.indent("\n".join(self._reading()), "    ").splitlines()
-        lines += textwrap.indent("\n".join(self._calling()), "    ").splitlines()
-        lines += ["except _ERRORS as _error:", "    _other = _translate(_error, _function)"]
-        lines += ["    if _other is _error:", "        raise", "    raise _other from _error"]
-        lines += ["finally:", "    _leave(_state)"]
+        inside = [*self._reading(), *self._calling()]
+        if self.dialect.enter is not None:
+            lines += ["_state = _enter()"]
+        if self.dialect.errors:
+            lines += ["try:", *textwrap.indent("\n".join(inside), "    ").splitlines()]
+            lines += ["except _ERRORS as _error:", "    _other = _translate(_error, _function)"]
+            lines += ["    if _other is _error:", "        raise", "    raise _other from _error"]
+        else:
+            lines += inside
+        if self.dialect.enter is not None:
+            lines += ["finally:", "    _leave(_state)"]
         if self.extra and self.dialect.store is not None:
             lines += [f"return _result if {self.extra} is None else _store(_result, {self.extra})"]
         else:
@@ -356,19 +370,32 @@ class _Source:
         return repr(label)
 
     def _calling(self) -> list[str]:
+        passed = self._all_passed()
         if self.made_of.view is not None:
-            first, *rest = self.parameters
-            others = ", ".join(["_whole", *(self._passed(p) for p in rest)])
-            step, x = f"lambda _whole: _body({others})", self._value(first)
-            return [f"_result = _view({first.name}, {x}, {step}, {self._label()})"]
+            return self._viewing(f"_body({passed})")
+        if self.dialect.enter is None:
+            given = ", ".join([f"_body({passed})", *self.dialect.options])
+            return [f"_result = {'' if self.dialect.finish is None else '_finish'}({given})"]
         tensors = "".join(
             f"*{p.name}, " if p.kind is Parameter.VAR_POSITIONAL else
             f"*{p.name}.values(), " if p.kind is Parameter.VAR_KEYWORD else f"{p.name}, "
             for p in self.parameters
             if p.name not in self.kinds or self.kinds[p.name][0].tensor
         )  # fmt: skip
-        passed = self._all_passed()
         return [f"_result = _finish(_body({passed}), ({tensors}), _state, {self._label()})"]
+
+    def _viewing(self, body: str) -> list[str]:
+        """Return the lines that make a view as the body says, by one operation if it is one."""
+        first, viewed = self.parameters[0].name, self.made_of.viewed
+        lines = [f"_step = {body}"]
+        if viewed is not None:
+            self.names |= {"_call": viewed.call, "_operation": viewed.operation}
+            self.names["_noted"] = viewed.noted
+            given = f"{viewed.parameter}=_given"
+            lines = [f"_given = {body}", f"_step = lambda _whole: _operation(_whole, {given})"]
+            lines += [f"_result = _call({first}, {given})", "if _result is not NotImplemented:"]
+            lines += [f"    return _noted({first}, _result, _step, {self._label()})"]
+        return [*lines, f"_result = _view({first}, _step, {self._label()})"]
 
     def _quickly(self, quick: Quick) -> list[str]:
         """Return the lines that call an operation at once."""

@@ -51,6 +51,8 @@ class Readers:
 
     def integers(self, value: Any, at: Argument, x: Any = None) -> tuple[int, ...]:
         """Return whole numbers: a sequence of them, or one."""
+        if _is_sequence(value) and {*map(type, value)} == {int}:  # quickly
+            return tuple(value)
         given = self.static(value)
         return tuple([self.integer(n, at) for n in (given if _is_sequence(given) else (given,))])
 
@@ -73,7 +75,7 @@ class Readers:
 
     def one_or_several(self, value: Any, at: Argument, x: Any = None) -> Any:
         """Return a whole number, or a tuple of them if a sequence is given."""
-        given = self.static(value)
+        given = value if _is_sequence(value) or type(value) is int else self.static(value)
         return self.integers(given, at) if _is_sequence(given) else self.integer(given, at)
 
     def number(self, value: Any, at: Argument, x: Any = None) -> Any:
@@ -106,8 +108,8 @@ class Readers:
 
     def named_axes(self, value: Any, at: Argument, x: Any) -> tuple[int, ...]:
         """Return the axes of x that are named: one, or a sequence of them, which may be empty."""
-        if type(value) is int and 0 <= value < len(x._raw.shape):
-            return _ONE[value]
+        if type(value) is int and -(ndim := len(x._raw.shape)) <= value < ndim:
+            return _ONE[value % ndim]
         given = self.static(value)
         if not _is_sequence(given):
             return (self.axis(given, at, x),)[: len(x._raw.shape)]

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from wengert import backends
 from wengert.dialects.torch import dtypes, memory
 from wengert.dialects.torch.axes import misfit
 from wengert.dialects.torch.copies import in_order
@@ -30,8 +29,9 @@ from wengert.dialects.torch.tensors import (
     ns,
     values_of,
 )
+from wengert.dialects.torch.viewing import part_of, sliced
 from wengert.engine.batching import Batched
-from wengert.engine.node import active, meet, new_node, watching
+from wengert.engine.node import watching
 from wengert.engine.record import interested, record
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
@@ -203,39 +203,6 @@ def _read_array(part: Any, lengths: tuple[int, ...], axis: int) -> list[Any]:
 # -- brackets --------------------------------------------------------------------------------------
 
 
-_SLICE: Any = indexing.slice_parts.op
-
-
-def _sliced(input: Native, basic: tuple[Any, ...]) -> Native:
-    """Return the view that integers, slices and new axes make."""
-    if type(input._raw) is not np.ndarray:
-        return indexing.slice_parts(input, parts=basic)
-    view = _viewed(input, basic)
-    if (watcher := watching.get()) is not None:
-        watcher.made(_SLICE, view, [input._raw], [input._node], {"parts": basic})
-    return view
-
-
-def _viewed(input: Native, basic: tuple[Any, ...]) -> Native:
-    raw, node = input._raw, input._node
-    part = raw[(*basic, ...)]  # with the ellipsis NumPy makes no number of one element
-    if node is None or not backends.is_inexact(part.dtype):
-        return wrap_native(part)
-    recording = active.get()
-    tokens = node.tokens if node.tokens is recording else meet(node.tokens, recording)
-    if not tokens:
-        return wrap_native(part)
-    values = (tuple(raw.shape), basic)  # what the operation's rule reads
-    made_of = new_node(_SLICE, node, 0, values, (), tokens, part.shape, part.dtype)
-    return wrap_native(part, made_of)
-
-
-def _part_of(tensor: Tensor, basic: tuple[Any, ...], label: str) -> Tensor:
-    step = functools.partial(_sliced, basic=basic)
-    with Tracking():
-        return memory.viewed(tensor, step(convert(tensor)), step, label)
-
-
 def _is_trivial(basic: tuple[Any, ...]) -> bool:
     return all(part is _ALL or part == _ALL for part in basic)
 
@@ -270,9 +237,9 @@ def getitem(self: Tensor, key: Any) -> Tensor:
         memory.check_usable(self)
     basic, arrays, label = read_key(key, self._raw.shape)
     if all(type(part) is slice for part in arrays):
-        return _part_of(self, basic, label)
+        return part_of(self, basic, label)
     if not _is_trivial(basic):
-        self = _part_of(self, basic, label)
+        self = part_of(self, basic, label)
     return _gathered(self, arrays)
 
 
@@ -299,11 +266,11 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
                 memory.overwrite(self, _stripped(given, self._raw.shape))
                 return
             shape = _shape_of(basic, self._raw.shape)
-            step = functools.partial(_sliced, basic=basic)
+            step = functools.partial(sliced, parts=basic)
             memory.overwrite_part(self, step, _stripped(given, shape))
         return
     if not _is_trivial(basic):
-        self = _part_of(self, basic, label)
+        self = part_of(self, basic, label)
     _put_there(self, arrays, given, False)
 
 

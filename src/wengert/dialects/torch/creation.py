@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
 import numpy as np
@@ -12,15 +12,18 @@ import numpy as np
 from wengert import backends
 from wengert.dialects.kernel.functions import Argument, Dialect, Function, Kind, function, named
 from wengert.dialects.kernel.readers import shown
+from wengert.dialects.quiet import Quiet
 from wengert.dialects.torch import dtypes
 from wengert.dialects.torch import kinds as K
 from wengert.dialects.torch.axes import check_same
 from wengert.dialects.torch.devices import check_device, check_layout
-from wengert.dialects.torch.table import DIRECT, as_view, direct, offered, plain, put
+from wengert.dialects.torch.table import DIRECT, direct, offered, plain, put
 from wengert.dialects.torch.tensors import Native, Tensor, made, ns
+from wengert.dialects.torch.viewing import viewed
 from wengert.ops import elementwise
 
 _SEQUENCES = (list, tuple, range)
+_NESTS = (*_SEQUENCES, np.ndarray)
 
 
 def new(
@@ -76,6 +79,8 @@ def _put_method(name: str, call: Callable[..., Any]) -> None:
 
 def array_of(data: Any, kind: np.dtype | None = None) -> np.ndarray:
     """Return a new array of what a program gives as data."""
+    if type(data) in (list, tuple) and {*map(type, data)} == {float}:  # quickly
+        return _filled(data, dtypes.or_default(kind))
     if isinstance(data, Tensor):
         return np.array(data._raw) if kind is None else cast(data._raw, kind)
     if isinstance(data, (np.ndarray, np.generic)):
@@ -120,7 +125,7 @@ def cast(raw: np.ndarray, kind: np.dtype) -> np.ndarray:
 def _shape(data: Any) -> tuple[int, ...]:
     """Return the lengths of a nest along its first elements."""
     lengths = []
-    while isinstance(data, (*_SEQUENCES, np.ndarray)):
+    while isinstance(data, _NESTS):
         if len(data) and isinstance(data[0], str):
             raise ValueError("a str is no number; give numbers, or nested lists of them")
         lengths.append(len(data))
@@ -132,7 +137,7 @@ def _shape(data: Any) -> tuple[int, ...]:
 
 def _flatten(data: Any, shape: tuple[int, ...], depth: int, values: list[Any]) -> None:
     """Append the values of a nest to a list, or raise if it is not as regular as it should be."""
-    if not isinstance(data, (*_SEQUENCES, np.ndarray)):
+    if not isinstance(data, _NESTS):
         raise TypeError(f"a {type(data).__name__} beside a list; give nested lists of one depth")
     if len(data) != shape[depth]:
         raise ValueError(
@@ -164,16 +169,18 @@ def _kind_of_one(value: Any) -> np.dtype:
     raise error(f"a {type(value).__name__} has no dtype; give numbers, or lists of one depth")
 
 
-def _filled(values: list[Any], kind: np.dtype) -> np.ndarray:
+def _filled(values: Sequence[Any], kind: np.dtype) -> np.ndarray:
     """Return an array of Python's numbers, or raise if they are none or do not fit."""
     if kind.kind == "b":
         return np.array([bool(v) for v in values], kind)
     if backends.is_inexact(kind):
         number: Any = float if backends.kind_of(kind) == "f" else complex
-        if {type(v) for v in values} - {float}:
+        if {*map(type, values)} != {float}:
             values = [number(v) for v in values]
-        with np.errstate(all="ignore"):
-            return np.array(values, np.float64 if number is float else np.complex128).astype(kind)
+        with Quiet():
+            if kind.kind in "fc":
+                return np.array(values, kind)
+            return np.array(values, np.float64).astype(kind)
     bits = 8 * kind.itemsize
     whole = [_whole(v, kind) % 2**bits for v in values]
     return np.array(whole, f"u{kind.itemsize}").astype(kind)
@@ -502,10 +509,9 @@ def legacy_tensor(cls: Any, *args: Any, device: Any = None) -> Any:
     return result
 
 
-@functools.partial(as_view, label="AliasBackward0")
-def _alias(input: K.Input) -> Native:
+def _alias(input: Tensor) -> Tensor:
     """Return the same numbers in the same memory."""
-    return ns.reshape(input, input.shape)
+    return viewed(input, lambda x: ns.reshape(x, x.shape), "AliasBackward0")
 
 
 class _OfDtype(type):

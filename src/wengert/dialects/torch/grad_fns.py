@@ -25,10 +25,11 @@ from wengert.dialects.torch.nodes import (
 from wengert.dialects.torch.tensors import Leaf, Tensor, convert, label_of, made, ns, outward
 from wengert.engine.cotangents import Block
 from wengert.engine.fastpath import CONSTANTS
-from wengert.engine.node import Node, active
+from wengert.engine.node import Edge, Node, active, meet, new_node
 from wengert.engine.op import OUTPUT
 from wengert.engine.record import output_node
 from wengert.engine.sweep import recorded_edges
+from wengert.ops.shapes import permuted
 
 #: What PyTorch calls the second array that a node saves, where it is not "other".
 _SECOND = {"PowBackward0": "exponent", "MmBackward0": "mat2", "BmmBackward0": "mat2"}
@@ -67,7 +68,9 @@ class GradFn:
         """The node itself, behind hooks."""
         node = self._node
         if type(node) is not Leaf and type(node.op) is Hooked and node.parent is not None:
-            return node.parent
+            node = node.parent
+        if node.op.name == "nn.linear_by_rows":
+            _turn_first(node)
         return node
 
     @property
@@ -203,6 +206,27 @@ def _of_affine_map(node: Node) -> tuple[Node | None, ...]:
     if turned is not None and not is_shown(turned):
         turned.label = "TBackward0"
     return parents.get(2), parents.get(0), turned
+
+
+def _turn_first(node: Node) -> None:
+    """Have the node of an affine map lead to one that turns its weight, as PyTorch's does."""
+    from wengert.ops.neural.layers import affine
+
+    edges: list[Edge] = []
+    for parent, argument, values in node.edges:
+        if type(values) is tuple:  # else it was freed
+            *arrays, (x, weight, bias) = values
+            turned = [a.T for a in arrays] if argument == 0 else arrays
+            values = (*turned, (x, weight[::-1], bias))
+        if argument == 1:
+            known, shape = meet(parent.tokens, node.tokens), parent.shape[::-1]
+            parent = new_node(permuted.op, parent, 0, ((1, 0),), (), known, shape, parent.dtype)
+            parent.order = node.order - 0.5
+        edges.append((parent, argument, values))
+    node.op = affine.op
+    if edges:
+        (node.parent, node.argument, node.values), *others = edges
+        node.others = tuple(others)
 
 
 def _shown_behind(node: Node) -> Iterator[Node]:

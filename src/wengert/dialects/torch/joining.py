@@ -10,40 +10,47 @@ from typing import Any
 
 import numpy as np
 
-from wengert.dialects.kernel.functions import Argument, named
+from wengert.dialects.kernel.functions import Argument, Quick, named
 from wengert.dialects.torch import dtypes
 from wengert.dialects.torch import kinds as K
 from wengert.dialects.torch.axes import misfit
 from wengert.dialects.torch.copies import in_order
 from wengert.dialects.torch.devices import Size, sized
 from wengert.dialects.torch.table import as_is, as_view, both, direct, guarded, offered, put, view
-from wengert.dialects.torch.tensors import Native, Tensor, astype, ns, wrap_native
-from wengert.dialects.torch.views import expand, picked, reshape, sliced
+from wengert.dialects.torch.tensors import Native, Tensor, astype, fast, ns, wrap_native
+from wengert.dialects.torch.viewing import RESHAPED
+from wengert.dialects.torch.views import along, expand, reshape
+from wengert.ops import joining
 
 # -- splits ----------------------------------------------------------------------------------------
 
 
+#: What makes views: for each of them, what it selects along each axis.
+Parts = list[tuple[Any, ...]]
+
+
 @view("unbind")
-def unbind(input: K.Input, dim: K.Axis = 0) -> tuple[Native, ...]:
+def unbind(input: K.Viewed, dim: K.Axis = 0) -> Parts:
     """Return the parts along an axis, which they lack."""
-    if not input.ndim:
+    shape = input._raw.shape
+    if not shape:
         raise IndexError("a single number has no axis 0; write x.reshape(1) first")
-    return tuple([picked(input, dim, k) for k in range(input.shape[dim])])
+    return [along(input, dim, k) for k in range(shape[dim])]
 
 
-def _length(x: Native, axis: int, count: int = 1) -> int:
+def _length(x: Any, axis: int, count: int = 1) -> int:
     """Return the length of the axis that is split, into a number of parts or parts of a size."""
-    if not x.ndim:
+    if not x._raw.shape:
         raise RuntimeError("a single number has no axis to split; write x.reshape(1) first")
-    length = x.shape[axis]
+    length: int = x._raw.shape[axis]
     if count < 0 or (not count and length):
         raise RuntimeError(f"an axis of {length} elements is split by {count}; give 1 or more")
     return length
 
 
-def _split(x: Native, axis: int, sizes: Iterable[int]) -> tuple[Native, ...]:
+def _split(x: Any, axis: int, sizes: Iterable[int]) -> Parts:
     ends = itertools.pairwise(itertools.accumulate(sizes, initial=0))
-    return tuple([sliced(x, axis, slice(*bounds)) for bounds in ends])
+    return [along(x, axis, slice(*bounds)) for bounds in ends]
 
 
 def _even(length: int, size: int) -> list[int]:
@@ -55,9 +62,7 @@ def _split_label(tensor: Any, sizes: Any, dim: Any) -> str:
 
 
 @view(*both("split", "split_with_sizes"), label=_split_label)
-def split(
-    tensor: K.Input, split_size_or_sections: K.IntOrInts, dim: K.Axis = 0
-) -> tuple[Native, ...]:
+def split(tensor: K.Viewed, split_size_or_sections: K.IntOrInts, dim: K.Axis = 0) -> Parts:
     """Return parts of one size along an axis, the last perhaps shorter, or of given sizes."""
     if not isinstance(split_size_or_sections, tuple):
         length = _length(tensor, dim, split_size_or_sections)
@@ -69,7 +74,7 @@ def split(
 
 
 @view("chunk", label="SplitBackward0")
-def chunk(input: K.Input, chunks: K.Int, dim: K.Axis = 0) -> tuple[Native, ...]:
+def chunk(input: K.Viewed, chunks: K.Int, dim: K.Axis = 0) -> Parts:
     """Return at most so many parts along an axis, of one size but for the last."""
     if chunks <= 0:
         raise RuntimeError(f"chunk: chunks is {chunks}; give 1 or more")
@@ -77,21 +82,19 @@ def chunk(input: K.Input, chunks: K.Int, dim: K.Axis = 0) -> tuple[Native, ...]:
     return _split(input, dim, _even(length, -(-length // chunks)) if length else [0] * chunks)
 
 
-def _parts(x: Native, given: Any, axis: int) -> tuple[Native, ...]:
+def _parts(x: Any, given: Any, axis: int) -> Parts:
     """Return so many parts along an axis, or those between given positions."""
     length = _length(x, axis)
     if isinstance(given, tuple):
-        cuts = itertools.pairwise([0, *given, length])
-        return tuple([sliced(x, axis, slice(a, b)) for a, b in cuts])
+        bounds = [slice(a, b).indices(length) for a, b in itertools.pairwise([0, *given, length])]
+        return [along(x, axis, slice(a, max(a, b))) for a, b, _ in bounds]
     if given <= 0:
         raise RuntimeError(f"tensor_split: got {given} sections; give 1 or more")
     return _split(x, axis, [length // given + (k < length % given) for k in range(given)])
 
 
 @view("tensor_split", label="SliceBackward0", several=False)
-def tensor_split(
-    input: K.Input, indices_or_sections: K.IntOrInts, dim: K.Axis = 0
-) -> tuple[Native, ...]:
+def tensor_split(input: K.Viewed, indices_or_sections: K.IntOrInts, dim: K.Axis = 0) -> Parts:
     """Return so many parts along an axis, or those between given positions."""
     return _parts(input, indices_or_sections, dim)
 
@@ -99,13 +102,14 @@ def tensor_split(
 def _split_along(name: str, least: int, axis: int) -> None:
     @view(name, label="SliceBackward0", several=False)
     @named(name, f"Return the parts along axis {axis}, so many or between given positions.")
-    def split(input: K.Input, indices_or_sections: K.IntOrInts) -> tuple[Native, ...]:
-        if input.ndim < least:
-            raise RuntimeError(f"{name}: the tensor has {input.ndim} axes; give {least} or more")
-        given, at = indices_or_sections, 0 if input.ndim == 1 else axis
-        if not isinstance(given, tuple) and input.shape[at] % max(given, 1):
+    def split(input: K.Viewed, indices_or_sections: K.IntOrInts) -> Parts:
+        shape = input._raw.shape
+        if len(shape) < least:
+            raise RuntimeError(f"{name}: the tensor has {len(shape)} axes; give {least} or more")
+        given, at = indices_or_sections, 0 if len(shape) == 1 else axis
+        if not isinstance(given, tuple) and shape[at] % max(given, 1):
             raise RuntimeError(
-                f"{name}: axis {at} has {input.shape[at]} elements, which {given} parts do not "
+                f"{name}: axis {at} has {shape[at]} elements, which {given} parts do not "
                 "divide; give a list of indices"
             )
         return _parts(input, given, at)
@@ -117,6 +121,26 @@ _split_along("dsplit", 3, 2)
 
 
 # -- joins -----------------------------------------------------------------------------------------
+
+
+def _at_once(operation: Any, label: str, new: int) -> Quick:
+    """Return the short cut of a join of tensors of one dtype, by which they get some new axes."""
+    join = fast(operation.op, lambda *_: NotImplemented, "biufc", 3, label=label, errors=None)
+
+    def call(tensors: Any, dim: Any) -> Any:
+        if type(tensors) not in (list, tuple) or not tensors or type(dim) is not int:
+            return NotImplemented
+        if dim < 0 and isinstance(tensors[0], Tensor):
+            dim += len(tensors[0]._raw.shape) + new
+        try:  # NumPy finds what is wrong, and the body has the words for it
+            found = join(*tensors, axis=dim)
+        except (IndexError, ValueError):
+            return NotImplemented
+        if found is not NotImplemented and not found._raw.flags.c_contiguous:
+            found._raw = np.ascontiguousarray(found._raw)
+        return found
+
+    return Quick(call, None, {}, 2)
 
 
 def _of_one_dtype(tensors: Sequence[Native], name: str) -> list[Native]:
@@ -142,7 +166,11 @@ def _joined(tensors: Sequence[Native], dim: Any) -> Native:
     return in_order(ns.concat(kept, axis=K.axis_of(dim, kept[0], "cat")))
 
 
-@offered("cat", "concat", "concatenate", method=False, label="CatBackward0")
+_cat = _at_once(joining.concat_along, "CatBackward0", 0)
+_stack = _at_once(joining.stack_along, "StackBackward0", 1)
+
+
+@offered("cat", "concat", "concatenate", method=False, label="CatBackward0", quick=_cat)
 def cat(tensors: K.Tensors, dim: Any = 0) -> Native:
     """Return tensors joined along an axis."""
     if not tensors:
@@ -150,7 +178,7 @@ def cat(tensors: K.Tensors, dim: Any = 0) -> Native:
     return _joined(tensors, dim)
 
 
-@offered("stack", method=False)
+@offered("stack", method=False, quick=_stack)
 def stack(tensors: K.Tensors, dim: Any = 0) -> Native:
     """Return tensors of one shape joined along a new axis."""
     parts = _of_one_dtype(tensors, "stack")
@@ -160,12 +188,13 @@ def stack(tensors: K.Tensors, dim: Any = 0) -> Native:
     return in_order(ns.stack(parts, axis=K.axis_of(dim, parts[0], "stack", new=1)))
 
 
-def _at_least(x: Native, ndim: int) -> Native:
-    if x.ndim >= ndim:
-        return x
+def _at_least(shape: tuple[int, ...], ndim: int) -> tuple[int, ...]:
+    """Return a shape of at least so many axes."""
+    if len(shape) >= ndim:
+        return shape
     if ndim < 3:
-        return ns.reshape(x, (1,) * (ndim - x.ndim) + x.shape)
-    return ns.reshape(x, (*x.shape, 1) if x.ndim == 2 else (1, *(x.shape or (1,)), 1))
+        return (1,) * (ndim - len(shape)) + shape
+    return (*shape, 1) if len(shape) == 2 else (1, *(shape or (1,)), 1)
 
 
 def _stack_along(axis: int, ndim: int, *names: str) -> None:
@@ -174,7 +203,8 @@ def _stack_along(axis: int, ndim: int, *names: str) -> None:
     @offered(*names, method=False, label="CatBackward0")
     @named(names[0], f"Return tensors joined along axis {axis}; those with fewer axes get more.")
     def stack(tensors: K.Tensors) -> Native:
-        parts = [_at_least(x, ndim) for x in _of_one_dtype(tensors, names[0])]
+        parts = _of_one_dtype(tensors, names[0])
+        parts = [ns.reshape(x, _at_least(x.shape, ndim)) if x.ndim < ndim else x for x in parts]
         if not ndim:
             parts = [x if x.ndim > 1 else ns.reshape(x, (x.size, 1)) for x in parts]
         return _joined(parts, min(axis, parts[0].ndim - 1))
@@ -268,11 +298,11 @@ def meshgrid(*tensors: K.SeveralGiven, indexing: Any = None) -> tuple[Tensor, ..
 
 
 def _at_least_views(ndim: int) -> None:
-    def step(input: K.Input) -> Native:
-        return _at_least(input, ndim)
+    def step(input: K.Viewed) -> tuple[int, ...]:
+        return _at_least(tuple(input._raw.shape), ndim)
 
     step.__name__ = f"atleast_{ndim}d"
-    viewed = as_view(step, "UnsqueezeBackward0" if ndim > 1 else "ViewBackward0")
+    viewed = as_view(step, "UnsqueezeBackward0" if ndim > 1 else "ViewBackward0", of=RESHAPED)
 
     at = Argument(step.__name__, "tensors")
 

@@ -97,6 +97,13 @@ def read_given(value: Any, at: Argument, x: Any = None) -> Tensor:
     raise TypeError(f"{at} is a {type(value).__name__}; give a tensor, as torch.tensor(x)")
 
 
+def _read_viewed(value: Any, at: Argument, x: Any = None) -> Tensor:
+    """Return a tensor that is to be viewed; one that is a view of no more use raises here."""
+    given = read_given(value, at)
+    _ = given._node
+    return given
+
+
 #: Any tensor.
 Input = Annotated[Native, tensor()]
 #: Tensors of real numbers and booleans; of numbers with fractions; of both.
@@ -120,6 +127,8 @@ Several = Annotated[
 ]
 #: PyTorch's own tensors, for functions that see to memory themselves; and the shape of one.
 Given = Annotated[Any, Kind(read_given, tensor=True)]
+#: The same, for functions whose results are views of it.
+Viewed = Annotated[Any, Kind(_read_viewed, "getattr({0}, '_held', 0) is None", tensor=True)]
 SeveralGiven = Annotated[
     Any, Kind(lambda values, at, x: [read_given(v, at) for v in _one_by_one(values)], tensor=True)
 ]
@@ -166,6 +175,10 @@ def read_lengths(values: Any, at: Argument, x: Any = None) -> tuple[int, ...]:
     return lengths
 
 
+def _read_dtype(value: Any, at: Argument, x: Any = None) -> np.dtype:
+    return value.numpy if type(value) is dtypes.dtype else dtypes.to_numpy(value, str(at))
+
+
 def read_size(value: Any, at: Argument, x: Any = None) -> tuple[int, ...]:
     """Return a shape that is given as a sequence."""
     if not isinstance(value, (list, tuple)):
@@ -180,7 +193,7 @@ Number = Annotated[Any, Kind(READERS.number, "type({0}) is float")]
 #: those that are none of them negative.
 Ints = Annotated[tuple[int, ...], Kind(READERS.integers)]
 IntOrInts = Annotated[Any, Kind(READERS.one_or_several)]
-Sizes = Annotated[int, Kind(READERS.sizes)]
+Sizes = Annotated[int, Kind(READERS.sizes, "len({0}) == 1 and type({0}[0]) is int")]
 Lengths = Annotated[int, Kind(read_lengths)]
 #: A shape as a sequence.
 Size = Annotated[tuple[int, ...], Kind(read_size)]
@@ -194,4 +207,4 @@ NewAxis = Annotated[int, Kind(READERS.new_axis)]
 #: One axis, or all for None, as a tuple.
 OneOrAll = Annotated[Any, Kind(_read_one_or_all)]
 #: A dtype, as NumPy's.
-Dtype = Annotated[np.dtype, Kind(lambda value, at, x: dtypes.to_numpy(value, str(at)))]
+Dtype = Annotated[np.dtype, Kind(_read_dtype)]

@@ -34,6 +34,7 @@ from wengert.dialects.torch.tensors import (
     made,
     mark,
     ns,
+    trace,
     unreached,
 )
 from wengert.engine.node import Node, active, next_order
@@ -103,15 +104,19 @@ def version(tensor: Tensor) -> int:
         raise RuntimeError(
             "writes to an inference tensor are not counted; write x.clone() for a normal one"
         )
-    return _writes(tensor._raw)
-
-
-def _writes(raw: Any) -> int:
-    """Return how often the memory of an array was written to."""
-    if type(raw) is not np.ndarray:
-        return 0
-    last = WRITTEN.get(id(_counted(raw)))
+    last = _written(tensor._raw)
     return 0 if last is None else last.times
+
+
+def _written(raw: Any) -> Written | None:
+    """Return the last write to the memory of an array."""
+    return WRITTEN.get(id(_counted(raw))) if WRITTEN and type(raw) is np.ndarray else None
+
+
+def _is_written(raw: Any, seen: int) -> bool:
+    """Return whether the memory of an array was written to since a moment."""
+    last = _written(raw)
+    return last is not None and last.order > seen
 
 
 def note_write(raw: np.ndarray, frame: Any = None) -> None:
@@ -169,33 +174,51 @@ def viewed(tensor: Tensor, result: Native, step: View, label: str, several: bool
         if node is tensor._node:
             node = nodes.alias(node)
         mark(node, label)
+    if raw is tensor._raw and type(raw) is np.ndarray:
+        raw = raw.view()
+    return noted(tensor, made(raw, node), step, "", several)
+
+
+def noted(
+    tensor: Tensor, part: Tensor, step: View, label: str = "", several: bool = False
+) -> Tensor:
+    """Have a new tensor be known as the view of another that a function makes, and return it.
+
+    It is left as it is if it has memory of its own. `several` says that the call made others too.
+    """
+    raw, node, base = part._raw, part._node, tensor._base
+    if label and node is not None:
+        node.label = label
+        trace(node, users_frame(3))
     if type(raw) is np.ndarray:
         given = tensor._raw
-        if raw is given:
-            raw = raw.view()
-        elif raw.base is given or (raw.base is not None and raw.base is given.base):
-            pass  # as `owner` would find
-        elif type(given) is np.ndarray and owner(raw) is not owner(given):
-            return made(raw, node)
-    part = made(raw, node)
-    if tensor._base is None:
+        near = raw.base is given or (raw.base is not None and raw.base is given.base)
+        if not near and type(given) is np.ndarray and owner(raw) is not owner(given):
+            if node is not None and label_of(node) == "ViewBackward0":
+                node.label = "UnsafeViewBackward0"
+            return part
+        if WRITTEN:
+            part._seen = _last_write[0]
+    grad = modes.GRAD in (active.get() or modes.TRACKING)
+    blind = not grad
+    if base is None:
         base, part._path = tensor, (step,)
     else:
-        base, part._path = tensor._base, (*path_of(tensor), step)
+        part._path = (*path_of(tensor), step)
+        several, blind = several or tensor._among, blind or tensor._blind
+        if tensor._held is not None and type(raw) is np.ndarray:
+            hold(part, node)
     part._base = base
     if base._turns:
         part._turned = len(base._turns)
-    several, blind = several or tensor._among, tensor._blind or modes.GRAD not in modes.current()
-    if tensor._held is not None and type(raw) is np.ndarray:
-        hold(part, node)
-    if several or blind:
-        part._among, part._blind = several, blind
+    if several:
+        part._among = True
+    if blind:
+        part._blind = True
     if (several or blind) and (node is not None or base._node is not None):
-        if base.requires_grad and modes.GRAD not in modes.current():
+        if base.requires_grad and not grad:
             node = unreached(part)
         hold(part, node)
-    elif WRITTEN and type(raw) is np.ndarray:
-        part._seen = _writes(raw)
     _register(base, part)
     return part
 
@@ -219,9 +242,9 @@ def hold(part: Tensor, node: Node | None, seen: int | None = None) -> None:
     """Have a view look each time it is asked for its node whether its memory was written to.
 
     So do views that a write makes useless, and those with hooks, which get a node without them.
-    The node is that of when the memory had been written to `seen` times; by default, that of now.
+    The node is that of a moment, of which `seen` is the last write; by default, that of now.
     """
-    part._held = node, _writes(part._raw) if seen is None else seen
+    part._held = node, _last_write[0] if seen is None else seen
     part.__dict__.pop("_node", None)
 
 
@@ -267,8 +290,9 @@ def _register(base: Tensor, part: Tensor) -> None:
     """Have a base know a view whose node is derived from its own."""
     views = base._views
     if views is None:
-        views = base._views = []
-    elif len(views) > 32 and not len(views) & (len(views) - 1):
+        base._views = [weakref.ref(part)]
+        return
+    if len(views) > 32 and not len(views) & (len(views) - 1):
         views[:] = [r for r in views if r() is not None]
     views.append(weakref.ref(part))
 
@@ -304,7 +328,7 @@ def derive(part: Tensor, name: str) -> Any:
     if part._held is not None and "_raw" in part.__dict__:
         former, seen = part._held
         computed = former is not None and type(former) is not Leaf
-        if seen == _writes(part._raw) or not (computed or base.requires_grad):
+        if not _is_written(part._raw, seen) or not (computed or base.requires_grad):
             return former
         if part._among or part._blind:
             if modes.GRAD in modes.current():
@@ -326,7 +350,7 @@ def derive(part: Tensor, name: str) -> Any:
     if part._held is None:
         part._node = node
         if node is not None:
-            part._seen = _writes(part._raw)
+            part._seen = _last_write[0]
     else:
         hold(part, node)
         if part._retains:
@@ -672,7 +696,7 @@ def reshaped(tensor: Tensor, step: View, back: View, label: str) -> Tensor:
     if tensor._held is None:
         tensor._node = view._node
         if view._node is not None:
-            tensor._seen = _writes(raw)
+            tensor._seen = _last_write[0]
     elif view._node is not None:
         hold(tensor, view._node)
     else:  # a base that requires gradients later finds that the view was made before this write

@@ -43,12 +43,19 @@ def keeps_arrays(node: Node) -> bool:
     """Return whether a node keeps any array that PyTorch's would."""
     if node.op.name == "gather_flat":  # positions stand for the strides of a view
         return False
-    kinds = [type(value) for value in node.values]
-    if np.ndarray in kinds and not node.others:  # the usual cases, in a fifth of the time
+    others = node.others
+    if _has_array(node.values) and not (others and is_unreached(node.parent)):
         return True
-    if tuple not in kinds and not node.others:
-        return False
-    return any(True for _ in arrays_of(node))
+    return any(_has_array(v) and not is_unreached(parent) for parent, _, v in others)
+
+
+def _has_array(values: Any) -> bool:
+    for value in values:
+        if type(value) is np.ndarray:
+            return True
+        if type(value) is tuple and np.ndarray in map(type, value):
+            return True
+    return False
 
 
 def is_part_written(node: Node) -> bool:

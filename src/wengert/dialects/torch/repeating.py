@@ -12,7 +12,7 @@ from wengert.dialects.torch.copies import copied, in_order
 from wengert.dialects.torch.kinds import Axis, Input, Int, Ints, SeveralAxes, Sizes, axis_of
 from wengert.dialects.torch.table import offered
 from wengert.dialects.torch.tensors import Native, ns, static, wrap_native
-from wengert.dialects.torch.views import check_different, exchanged
+from wengert.dialects.torch.views import check_different
 
 
 def _check_counts(counts: Any, name: str) -> None:
@@ -122,8 +122,8 @@ def rot90(input: Input, k: Int = 1, dims: Ints = (0, 1)) -> Native:
     if k % 4 == 2:
         return _reversed(input, (one, two))
     if k % 4 == 1:
-        return exchanged(_reversed(input, two), one, two)
-    return _reversed(exchanged(input, one, two), two)
+        return ns.swapaxes(_reversed(input, two), one, two)
+    return _reversed(ns.swapaxes(input, one, two), two)
 
 
 # -- padded ----------------------------------------------------------------------------------------

@@ -21,8 +21,8 @@ import numpy as np
 
 from wengert.dialects import quiet
 from wengert.dialects.facade import close_to, did_you_mean
-from wengert.dialects.kernel.functions import Dialect, Function, Quick, function
-from wengert.dialects.torch import memory
+from wengert.dialects.kernel.functions import Dialect, Function, Quick, Viewed, function
+from wengert.dialects.torch import memory, viewing
 from wengert.dialects.torch.absent import ABSENT
 from wengert.dialects.torch.autocasts import CASTS, ON
 from wengert.dialects.torch.modes import TRACKING
@@ -257,6 +257,8 @@ DIALECT = Dialect(
 )  # fmt: skip
 #: Of functions that take PyTorch's tensors and see to memory and nodes by themselves.
 DIRECT = Dialect(aliases=DIALECT.aliases)
+#: Of functions whose bodies say how a view is made.
+VIEWS = Dialect(errors=DIALECT.errors, translate=_translate, aliases=DIALECT.aliases)
 
 
 def guarded(
@@ -345,6 +347,7 @@ def offered(
     label: str = "",
     differs: str = "",
     raises: tuple[type[Exception], ...] = (),
+    quick: Quick | None = None,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that offers a function under some names.
 
@@ -363,11 +366,13 @@ def offered(
         What is not as in PyTorch, for the table in the docs.
     raises
         Classes of errors that come through as they are.
+    quick
+        A short cut for the usual arguments.
     """
 
     def declare(function: Callable[..., Any]) -> Callable[..., Any]:
         first = names[0].rpartition(".")[2]
-        call = guarded(function, label or camel(first) + "Backward0", *raises)
+        call = guarded(function, label or camel(first) + "Backward0", *raises, quick=quick)
         _put_both(names, call, method, differs)
         if in_place:
             put_in_place(first, call)
@@ -394,22 +399,23 @@ def put_in_place(name: str, function: Callable[..., Any]) -> None:
 
 def view(
     *names: str,
+    of: Viewed | None = None,
     label: str | Callable[..., str] = "",
-    copied: str = "",
     method: bool = True,
     differs: str = "",
     several: bool = True,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return a decorator that offers a function whose result is a view where NumPy makes one.
 
-    The function's first parameter is the tensor that is viewed, an `Input`. If it returns a
-    tuple, `several` says that these views cannot be written to. `copied` is the label where the
-    result is a copy.
+    The function's first parameter is the tensor that is viewed. It returns the parameter of the
+    operation `of`, which makes the view; or else a function of Wengert's tensors that makes it,
+    or a list of parts (integers, slices, new axes), of which `several` says that they are views by
+    one node, which cannot be written to.
     """
 
     def declare(function: Callable[..., Any]) -> Callable[..., Any]:
         first = names[0].rpartition(".")[2]
-        call = as_view(function, label or camel(first) + "Backward0", several, copied)
+        call = as_view(function, label or camel(first) + "Backward0", several, of)
         _put_both(names, call, method, differs)
         return call
 
@@ -420,43 +426,40 @@ def as_view(
     body: Callable[..., Any],
     label: str | Callable[..., str],
     several: bool = True,
-    copied: str = "",
+    of: Viewed | None = None,
 ) -> Callable[..., Any]:
-    """Return a function whose results, one or a tuple of them, are views of its first argument."""
+    """Return a function whose result is a view of its first argument, or several; see `view`."""
+    name = body.__name__.strip("_")
 
-    def views(input: Any, x: Native, step: Callable[[Native], Any], label: str) -> Any:
-        result = step(x)
-        if type(result) is not Native:
-            parts = [part(k, input, result, step, label) for k in range(len(result))]
-            if several:
-                show_as_one([p._held[0] if p._held is not None else p._node for p in parts])
-            return tuple(parts)
-        found = memory.viewed(input, result, step, label)
-        if copied and found._base is None and found._node is not None:
-            found._node.label = copied
-        return found
+    def viewed(input: Any, step: Any, label: str) -> Any:
+        if type(step) is list:
+            return viewing.parts_of(input, step, label, several)
+        return viewing.viewed(input, step, label)
 
-    def part(k: int, input: Any, result: Any, step: Callable[[Native], Any], label: str) -> Any:
-        return memory.viewed(input, result[k], lambda whole: step(whole)[k], label, several)
-
-    return function(Function(body, body.__name__.strip("_"), DIALECT, label, view=views))
+    return function(Function(body, name, VIEWS, label, view=viewed, viewed=of))
 
 
 def in_place_view(
-    view: Callable[..., Any], label: str | Callable[..., str], undoes_itself: bool = False
+    view: Callable[..., Any],
+    of: Viewed,
+    label: str | Callable[..., str],
+    undoes_itself: bool = False,
 ) -> Callable[..., Any]:
     """Return the in-place form of a view: it gives a tensor another shape of its memory.
 
     The view exchanges axes, and done twice gives the tensor back; or it changes axes of length 1.
     """
 
-    def turn(input: Any, x: Native, step: Callable[[Native], Any], label: str) -> Any:
-        shape = x.shape
+    def turn(input: Any, given: Any, label: str) -> Any:
+        def step(x: Native) -> Any:
+            return of.operation(x, **{of.parameter: given})
+
+        shape = input._raw.shape
         back = step if undoes_itself else lambda y: ns.reshape(y, shape)
         return memory.reshaped(input, step, back, label)
 
     body = view.__wrapped__  # type: ignore[attr-defined]
-    return function(Function(body, f"{body.__name__}_", DIALECT, label, view=turn))
+    return function(Function(body, f"{body.__name__}_", VIEWS, label, view=turn))
 
 
 def both(*names: str) -> tuple[str, ...]:

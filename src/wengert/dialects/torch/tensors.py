@@ -68,9 +68,9 @@ class Tensor(metaclass=WithLateMethods):
     #: whether it is one of several views that one call made, or was made where nothing is recorded
     _among: bool = False
     _blind: bool = False
-    #: of such a view: its node, and how often its memory was written to when it was made
+    #: of such a view: its node, and the last write to any memory when it was made, by its order
     _held: tuple[Node | None, int] | None = None
-    #: of any view: that number
+    #: of any view: that order
     _seen: int = 0
     #: references to the views of this tensor that have a node derived from its own
     _views: list[Any] | None = None
@@ -395,14 +395,15 @@ def line_at(code: Any, last: int) -> str:
 
 def fast(
     op: Op, otherwise: Any, kinds: str, depth: int, when: str = "", label: str = "",
-    known: dict[str, Any] | None = None,
+    known: dict[str, Any] | None = None, errors: Any = QUIETLY, compute: Any = None,
 ) -> Callable[..., Any]:  # fmt: skip
     """Return the function that calls an operation on PyTorch's tensors; see `Front`."""
     if label and LABELS.setdefault(op.name, label) == label:
         label = ""  # as every node of that name is called
     front = Front(
-        Tensor, otherwise, kinds, modes.TRACKING, depth, label, QUIETLY, when, known,
+        Tensor, otherwise, kinds, modes.TRACKING, depth, label, errors, when, known,
         taken="isinstance({}, _kind)",  # parameters too
+        compute=compute,
     )  # fmt: skip
     return caller(op, front)
 

@@ -11,39 +11,49 @@ import numpy as np
 
 from wengert import backends
 from wengert.dialects.kernel.functions import named
-from wengert.dialects.torch import dtypes, memory
+from wengert.dialects.torch import dtypes, memory, viewing
 from wengert.dialects.torch import kinds as K
 from wengert.dialects.torch.axes import misfit
 from wengert.dialects.torch.table import as_view, both, direct, guarded, in_place_view, put, view
 from wengert.dialects.torch.tensors import Native, Tensor, made, ns, wrap_native
-from wengert.ops.shapes import permuted
+from wengert.dialects.torch.viewing import PERMUTED, RESHAPED, SLICED
+from wengert.ops.copies import View
+
+_ALL = slice(None)
 
 # -- other shapes of the same elements -------------------------------------------------------------
 
 
-@functools.partial(as_view, label="ViewBackward0")
-def view_(self: K.Input, *size: K.Sizes) -> Native:
+@functools.partial(as_view, label="ViewBackward0", of=RESHAPED)
+def view_(self: K.Viewed, *size: K.Sizes) -> tuple[int, ...]:
     """Return the same memory in another shape."""
-    found = ns.reshape(self, size)
-    raw, given = found._raw, self._raw
-    if type(raw) is not np.ndarray or raw.base is given or not raw.size:
-        return found
-    if memory.owner(raw) is not memory.owner(given):
-        raise RuntimeError(
-            f"the elements of shape {list(self.shape)} are not in one piece of memory, so there "
-            "is no such view; write .reshape(...) instead"
-        )
-    return found
+    return size
 
 
 def view_or_bits(self: Any, *size: Any, dtype: Any = None) -> Tensor:
     """Return the same memory in another shape, or as numbers of another dtype."""
     if len(size) == 1 and isinstance(size[0], dtypes.dtype):
         dtype = size[0]
-    return view_(self, *size) if dtype is None else _bits(self, dtype)
+    return _in_memory(view_(self, *size), self) if dtype is None else _bits(self, dtype)
+
+
+def _in_memory(found: Tensor, given: Any) -> Tensor:
+    """Return a view of another shape, or raise if it is none."""
+    if found._base is None and found._raw.size:
+        raise RuntimeError(
+            f"the elements of shape {list(given.shape)} are not in one piece of memory, so there "
+            "is no such view; write .reshape(...) instead"
+        )
+    return found
 
 
 put(("Tensor.view",), view_or_bits)
+
+
+@direct("Tensor.view_as")
+def view_as(self: K.Given, other: K.ShapeOf) -> Tensor:
+    """Return the same memory in the shape of another tensor."""
+    return _in_memory(view_(self, other), self)
 
 
 @direct()
@@ -56,13 +66,13 @@ def _bits(self: K.Given, dtype: K.Dtype) -> Tensor:
         raise RuntimeError(f"view: {error}") from error
 
 
-_reshaping = functools.partial(view, label="ViewBackward0", copied="UnsafeViewBackward0")
+_reshaping = functools.partial(view, of=RESHAPED, label="ViewBackward0")
 
 
 @_reshaping(*both("reshape"))
-def reshape(input: K.Input, *shape: K.Sizes) -> Native:
+def reshape(input: K.Viewed, *shape: K.Sizes) -> tuple[int, ...]:
     """Return the elements in another shape: the same memory where that is possible."""
-    return ns.reshape(input, shape)
+    return shape
 
 
 @direct(*both("flatten"))
@@ -78,11 +88,12 @@ def flatten(input: K.Given, start_dim: K.Axis = 0, end_dim: K.Axis = -1) -> Tens
 
 
 @_reshaping("unflatten")
-def unflatten(input: K.Input, dim: K.Axis, sizes: K.Ints) -> Native:
+def unflatten(input: K.Viewed, dim: K.Axis, sizes: K.Ints) -> tuple[int, ...]:
     """Return a tensor with one axis made several."""
     if not sizes:
         raise RuntimeError("unflatten: sizes is empty; give one length at least")
-    return ns.reshape(input, (*input.shape[:dim], *sizes, *input.shape[dim + 1 :]))
+    shape = input._raw.shape
+    return (*shape[:dim], *sizes, *shape[dim + 1 :])
 
 
 def _number_of_axes(input: Any, dim: Any, first: int = 0) -> str:
@@ -90,54 +101,61 @@ def _number_of_axes(input: Any, dim: Any, first: int = 0) -> str:
     return f"SqueezeBackward{first + number}"
 
 
-@view("squeeze", label=_number_of_axes)
-def squeeze(input: K.Input, dim: K.NamedAxes | None = None) -> Native:
+@view("squeeze", of=RESHAPED, label=_number_of_axes)
+def squeeze(input: K.Viewed, dim: K.NamedAxes | None = None) -> tuple[int, ...]:
     """Return a tensor without axes of length 1: all of them, or those named."""
-    kept = [n for a, n in enumerate(input.shape) if n != 1 or (dim is not None and a not in dim)]
-    return ns.reshape(input, kept)
+    lengths = enumerate(input._raw.shape)
+    return tuple([n for a, n in lengths if n != 1 or (dim is not None and a not in dim)])
 
 
-@view("unsqueeze")
-def unsqueeze(input: K.Input, dim: K.NewAxis) -> Native:
+@view("unsqueeze", of=RESHAPED)
+def unsqueeze(input: K.Viewed, dim: K.NewAxis) -> tuple[int, ...]:
     """Return a tensor with a new axis of length 1."""
-    return ns.reshape(input, (*input.shape[:dim], 1, *input.shape[dim:]))
+    shape = input._raw.shape
+    return (*shape[:dim], 1, *shape[dim:])
 
 
 # -- the order of axes -----------------------------------------------------------------------------
 
 
-def exchanged(x: Native, one: int, other: int) -> Native:
-    """Return a tensor with two axes exchanged; one without axes as it is."""
-    order = list(range(x.ndim))
+def exchanged(ndim: int, one: int, other: int) -> tuple[int, ...]:
+    """Return the order of axes with two exchanged; of no axes, none."""
+    order = list(range(ndim))
     if order:
         order[one], order[other] = other, one
-    return permuted(x, axes=tuple(order))
+    return tuple(order)
 
 
-@view(*both("transpose", "swapaxes", "swapdims"))
-def transpose(input: K.Input, dim0: K.Axis, dim1: K.Axis) -> Native:
+@view(*both("transpose", "swapaxes", "swapdims"), of=PERMUTED)
+def transpose(input: K.Viewed, dim0: K.Axis, dim1: K.Axis) -> tuple[int, ...]:
     """Return a tensor with two axes exchanged."""
-    return exchanged(input, dim0, dim1)
+    return exchanged(len(input._raw.shape), dim0, dim1)
 
 
-@view("t", label="TBackward0")
-def t(input: K.Input) -> Native:
+def _reversed(input: Any) -> tuple[int, ...]:
+    return tuple(range(len(input._raw.shape))[::-1])
+
+
+@view("t", of=PERMUTED, label="TBackward0")
+def t(input: K.Viewed) -> tuple[int, ...]:
     """Return a matrix with its axes exchanged."""
-    if input.ndim > 2:
-        raise RuntimeError(
-            f"t() is for matrices, and this tensor has {input.ndim} axes; write x.mT"
-        )
-    return permuted(input, axes=tuple(range(input.ndim)[::-1]))
+    ndim = len(input._raw.shape)
+    if ndim > 2:
+        raise RuntimeError(f"t() is for matrices, and this tensor has {ndim} axes; write x.mT")
+    return _reversed(input)
 
 
-@functools.partial(as_view, label="PermuteBackward0")
-def _T(input: K.Input) -> Native:
-    return permuted(input, axes=tuple(range(input.ndim)[::-1]))
+@functools.partial(as_view, label="PermuteBackward0", of=PERMUTED)
+def _T(input: K.Viewed) -> tuple[int, ...]:
+    return _reversed(input)
 
 
-@functools.partial(as_view, label="TransposeBackward0")
-def _transposed(input: K.Input) -> Native:
-    return ns.matrix_transpose(input)
+@functools.partial(as_view, label="TransposeBackward0", of=PERMUTED)
+def _transposed(input: K.Viewed) -> tuple[int, ...]:
+    ndim = len(input._raw.shape)
+    if ndim < 2:
+        raise RuntimeError("mT is for matrices, and this tensor has 1 axis; write x[None].mT")
+    return exchanged(ndim, ndim - 2, ndim - 1)
 
 
 def _mT(self: Tensor) -> Tensor:
@@ -168,27 +186,29 @@ for _name, _function in {"T": _T, "mT": _mT, "H": _H, "mH": adjoint}.items():
     put((f"Tensor.{_name}",), property(_function))
 
 
-@view("permute")
-def permute(input: K.Input, *dims: K.SeveralAxes) -> Native:
+@view("permute", of=PERMUTED)
+def permute(input: K.Viewed, *dims: K.SeveralAxes) -> tuple[int, ...]:
     """Return a tensor with its axes in another order."""
-    return ns.permute_dims(input, dims)
+    if len(dims) != len(input._raw.shape):
+        raise misfit("permute", "each axis once", input=input, dims=dims)
+    return dims
 
 
 @view(*both("movedim", "moveaxis"), label="PermuteBackward0")
-def movedim(input: K.Input, source: K.NamedAxes, destination: K.NamedAxes) -> Native:
+def movedim(input: K.Viewed, source: K.NamedAxes, destination: K.NamedAxes) -> View:
     """Return a tensor with axes at `source` moved to `destination`."""
-    return ns.moveaxis(input, source, destination)
+    return lambda x: ns.moveaxis(x, source, destination)
 
 
 # -- shapes in place -------------------------------------------------------------------------------
 
 _squeeze_label = functools.partial(_number_of_axes, first=3)
-put(("Tensor.squeeze_",), in_place_view(squeeze, _squeeze_label))
-put(("Tensor.unsqueeze_",), in_place_view(unsqueeze, "UnsqueezeBackward1"))
-put(("Tensor.t_",), in_place_view(t, "TBackward1", undoes_itself=True))
+put(("Tensor.squeeze_",), in_place_view(squeeze, RESHAPED, _squeeze_label))
+put(("Tensor.unsqueeze_",), in_place_view(unsqueeze, RESHAPED, "UnsqueezeBackward1"))
+put(("Tensor.t_",), in_place_view(t, PERMUTED, "TBackward1", undoes_itself=True))
 put(
     ("Tensor.transpose_", "Tensor.swapaxes_", "Tensor.swapdims_"),
-    in_place_view(transpose, "TransposeBackward1", undoes_itself=True),
+    in_place_view(transpose, PERMUTED, "TransposeBackward1", undoes_itself=True),
 )
 
 
@@ -204,13 +224,14 @@ def _writeable(x: Native) -> Native:
 
 
 @view("Tensor.expand", *both("broadcast_to"))
-def expand(input: K.Input, *size: K.Sizes, implicit: Any = False) -> Native:
+def expand(input: K.Viewed, *size: K.Sizes, implicit: Any = False) -> View:
     """Return a tensor repeated along axes of length 1, without a copy; -1 keeps a length."""
-    old = (-1,) * (len(size) - input.ndim) + input.shape
+    mine = input._raw.shape
+    old = (-1,) * (len(size) - len(mine)) + mine
     shape = [m if n == -1 else n for n, m in zip(size, old, strict=False)]
     if len(old) > len(size) or min(shape, default=0) < 0:
         raise misfit("expand", "a length for each axis, or -1 to keep one", input=input, size=size)
-    return _writeable(ns.broadcast_to(input, shape))
+    return lambda x: _writeable(ns.broadcast_to(x, shape))
 
 
 def _as_another(name: str, function: Callable[..., Any]) -> None:
@@ -222,45 +243,40 @@ def _as_another(name: str, function: Callable[..., Any]) -> None:
         return function(self, other)
 
 
-_as_another("view", view_)
 _as_another("reshape", reshape)
 _as_another("expand", expand)
 
 
-def sliced(input: Native, axis: int, part: slice) -> Native:
-    """Return a slice along one axis."""
-    return input[(slice(None),) * axis + (part,)]
+def along(x: Any, axis: int, part: Any) -> tuple[Any, ...]:
+    """Return the parts that select of a tensor by one part along an axis, and all along others."""
+    parts = [_ALL] * len(x._raw.shape)
+    parts[axis] = part
+    return tuple(parts)
 
 
-@view("narrow", label="SliceBackward0")
-def narrow(input: K.Input, dim: K.Axis, start: K.Int, length: K.Int) -> Native:
+@view("narrow", of=SLICED, label="SliceBackward0")
+def narrow(input: K.Viewed, dim: K.Axis, start: K.Int, length: K.Int) -> tuple[Any, ...]:
     """Return so many elements along one axis."""
-    if not input.ndim or length < 0:
+    shape = input._raw.shape
+    if not shape or length < 0:
         raise misfit("narrow", "a length of 0 or more, and an axis", input=input, length=length)
-    n = input.shape[dim]
+    n = shape[dim]
     if not -n <= start <= n:
         raise IndexError(f"narrow(): start is {start}; give a number from {-n} to {n}")
     first = start + n if start < 0 else start
     if first + length > n:
         raise RuntimeError(f"narrow(): {length} elements from {first} on go beyond an axis of {n}")
-    return sliced(input, dim, slice(first, first + length))
+    return along(input, dim, slice(first, first + length))
 
 
-def picked(input: Native, axis: int, index: int) -> Native:
+@view("select", of=SLICED)
+def select(input: K.Viewed, dim: K.Axis, index: K.Int) -> tuple[Any, ...]:
     """Return the elements at one index of an axis, which they lack."""
-    found = input[(slice(None),) * axis + (index,)]
-    if type(input._raw) is np.ndarray and not found._raw.shape:
-        return wrap_native(input._raw[(index, ...)], found._node)  # NumPy makes a number of it
-    return found
-
-
-@view("select")
-def select(input: K.Input, dim: K.Axis, index: K.Int) -> Native:
-    """Return the elements at one index of an axis, which they lack."""
-    n = input.shape[dim] if input.ndim else 0
+    shape = input._raw.shape
+    n = shape[dim] if shape else 0
     if not -n <= index < n:
         raise misfit("select", f"an index on axis {dim}", IndexError, input=input, index=index)
-    return picked(input, dim, index % n)
+    return along(input, dim, index % n)
 
 
 def diagonals(input: Native, offset: int, dim1: int, dim2: int) -> Native:
@@ -276,33 +292,38 @@ def check_different(dim1: int, dim2: int) -> None:
 
 
 @view("diagonal")
-def diagonal(input: K.Input, offset: K.Int = 0, dim1: K.Axis = 0, dim2: K.Axis = 1) -> Native:
+def diagonal(input: K.Viewed, offset: K.Int = 0, dim1: K.Axis = 0, dim2: K.Axis = 1) -> View:
     """Return the diagonals of the matrices on two axes, as a new last axis."""
-    return diagonals(input, offset, dim1, dim2)
+    return lambda x: diagonals(x, offset, dim1, dim2)
 
 
 @view("Tensor.unfold")
-def unfold(self: K.Input, dimension: K.Axis, size: K.Int, step: K.Int) -> Native:
+def unfold(self: K.Viewed, dimension: K.Axis, size: K.Int, step: K.Int) -> View:
     """Return the windows of a size along an axis, every `step` elements, as a new last axis."""
-    shape = self.shape
+    shape = self._raw.shape
     length = shape[dimension] if shape else 1
     if not 0 <= size <= length or step <= 0:
         raise misfit(
             "unfold", f"a size of {length} at most, a step of 1 or more", size=size, step=step
         )
+    return lambda x: _windows(x, dimension, size, step)
+
+
+def _windows(x: Native, axis: int, size: int, step: int) -> Native:
+    shape = x.shape
     if not size:
-        lengths = (*shape[:dimension], (length // step) + 1, *shape[dimension + 1 :], 0)
-        return wrap_native(np.zeros(lengths, self.dtype))
+        lengths = (*shape[:axis], (shape[axis] if shape else 1) // step + 1, *shape[axis + 1 :], 0)
+        return wrap_native(np.zeros(lengths, x.dtype))
 
     def windows(array: np.ndarray) -> np.ndarray:
         if not array.shape:
             return array.reshape(1)
-        found = np.lib.stride_tricks.sliding_window_view(array, size, dimension, writeable=True)
-        return found[(slice(None),) * dimension + (slice(None, None, step),)]
+        found = np.lib.stride_tricks.sliding_window_view(array, size, axis, writeable=True)
+        return found[(_ALL,) * axis + (slice(None, None, step),)]
 
-    positions = windows(np.arange(self.size).reshape(shape))
-    found = ns.gather_flat(self, shape=positions.shape, positions=positions)
-    raw = self._raw
+    positions = windows(np.arange(x.size).reshape(shape))
+    found = ns.gather_flat(x, shape=positions.shape, positions=positions)
+    raw = x._raw
     return wrap_native(windows(raw), found._node) if type(raw) is np.ndarray else found
 
 
@@ -320,10 +341,9 @@ class Strides(NamedTuple):
     positions: np.ndarray
 
 
-@functools.partial(as_view, label="AsStridedBackward0")
-def _strided(input: K.Input, view: Any) -> Native:
-    raw, shape = input._raw, view.positions.shape
-    found = ns.gather_flat(input, shape=shape, positions=view.positions)
+def _strided(x: Native, view: Strides) -> Native:
+    raw, shape = x._raw, view.positions.shape
+    found = ns.gather_flat(x, shape=shape, positions=view.positions)
     if type(raw) is not np.ndarray or _in_elements(raw) != view.before:
         return found
     item, distance = raw.dtype.itemsize, abs(view.start)
@@ -362,7 +382,8 @@ def as_strided(
             stride=stride,
             start=begin,
         )
-    return _strided(input, Strides(stride, begin - first, _in_elements(raw), positions))
+    strides = Strides(stride, begin - first, _in_elements(raw), positions)
+    return viewing.viewed(input, lambda x: _strided(x, strides), "AsStridedBackward0")
 
 
 def _offsets(shape: Any, strides: Any) -> Any:
@@ -376,21 +397,18 @@ def _offsets(shape: Any, strides: Any) -> Any:
 # -- complex numbers -------------------------------------------------------------------------------
 
 
-@functools.partial(as_view, label="SelectBackward0")
-def _real(input: K.Input) -> Native:
-    return ns.real(input)
-
-
 @direct("real")
 def real(input: K.Given) -> Tensor:
     """Return the real parts, a view; a real tensor is its own."""
-    return _real(input) if input._raw.dtype.kind == "c" else input
+    if input._raw.dtype.kind != "c":
+        return input
+    return viewing.viewed(input, ns.real, "SelectBackward0")
 
 
 @view("imag", label="SelectBackward0", method=False)
-def imag(input: K.Complex) -> Native:
+def imag(input: K.Complex) -> View:
     """Return the imaginary parts of a complex tensor, a view."""
-    return ns.imag(input)
+    return ns.imag
 
 
 def _assigned(part: Tensor, value: Any) -> None:
@@ -402,10 +420,14 @@ put(("Tensor.imag",), property(imag, lambda self, value: _assigned(imag(self), v
 
 
 @view("view_as_real", method=False)
-def view_as_real(input: K.Complex) -> Native:
+def view_as_real(input: K.Complex) -> View:
     """Return complex numbers as pairs of real ones on a new last axis, a view."""
-    found = ns.stack([ns.real(input), ns.imag(input)], axis=-1)
-    raw = input._raw
+    return _pairs
+
+
+def _pairs(x: Native) -> Native:
+    found = ns.stack([ns.real(x), ns.imag(x)], axis=-1)
+    raw = x._raw
     if type(raw) is not np.ndarray:
         return found
     half = np.dtype(f"f{raw.dtype.itemsize // 2}")
@@ -413,14 +435,18 @@ def view_as_real(input: K.Complex) -> Native:
 
 
 @view("view_as_complex", method=False)
-def view_as_complex(input: K.Floating) -> Native:
+def view_as_complex(input: K.Floating) -> View:
     """Return pairs of real numbers on the last axis as complex ones, a view."""
     raw = input._raw
     if input.shape[-1:] != (2,):
         raise misfit("view_as_complex", "a last axis of 2 elements", input=input)
-    found = ns.complex(input[..., 0], input[..., 1])
+    if type(raw) is np.ndarray and raw.size and raw.strides[-1] != raw.dtype.itemsize:
+        raise RuntimeError("view_as_complex: the parts are not adjacent; write x.contiguous()")
+    return _joined_pairs
+
+
+def _joined_pairs(x: Native) -> Native:
+    found, raw = ns.complex(x[..., 0], x[..., 1]), x._raw
     if type(raw) is not np.ndarray:
         return found
-    if raw.size and raw.strides[-1] != raw.dtype.itemsize:
-        raise RuntimeError("view_as_complex: the parts are not adjacent; write x.contiguous()")
     return wrap_native(raw.view(np.dtype(f"c{raw.dtype.itemsize * 2}"))[..., 0], found._node)

@@ -30,7 +30,7 @@ from wengert.ops.batching import (
     rebatched,
 )
 from wengert.ops.checks import array_like, integers, like, misfit, real
-from wengert.ops.contractions import adjoint, matmul
+from wengert.ops.contractions import adjoint, conj, matmul
 from wengert.ops.families import contraction, sample
 from wengert.ops.families import linear as declare_linear
 from wengert.ops.indexing import scatter
@@ -44,10 +44,15 @@ _FEW = 1 << 12
 
 
 def _by_rows(xp: Any, x: Any, matrix: Any) -> Any:
-    """Return x @ matrix; NumPy has one product for all rows if these are on one axis."""
-    if xp is not backends.NUMPY or len(x.shape) < 3:
+    """Return x @ matrix; NumPy has one product for all rows if these are on one axis.
+
+    Of two matrices, `dot` takes half the time of `matmul` to begin with.
+    """
+    if xp is not backends.NUMPY or len(x.shape) < 2:
         return xp.matmul(x, matrix)
-    y = np.matmul(_rows(xp, x), matrix)
+    if len(x.shape) == 2:
+        return x.dot(matrix)
+    y = _rows(xp, x).dot(matrix)
     return y.reshape(*x.shape[:-1], y.shape[-1])
 
 
@@ -71,15 +76,15 @@ def _rows(xp: Any, x: Any) -> Any:
 
 
 def _weight_rule(xp: Any, g: Any, x: Any, shapes: Any) -> Any:
-    return xp.matmul(adjoint(xp, _rows(xp, x)), _rows(xp, g))
+    return _by_rows(xp, adjoint(xp, _rows(xp, x)), _rows(xp, g))
 
 
 def _bias_rule(xp: Any, g: Any, shapes: Any) -> Any:
     """Return the sum over all but the last axis; of many, as a product, which BLAS does faster."""
-    count = math.prod(g.shape[:-1])
+    rows = _rows(xp, g)
+    count = rows.shape[0]
     if count == 1:
         return xp.reshape(g, (g.shape[-1],))
-    rows = _rows(xp, g)
     if count * g.shape[-1] < _FEW:
         return xp.sum(rows, axis=0)
     return xp.matmul(xp.ones_like(rows[:, 0]), rows)
@@ -114,6 +119,39 @@ affine = contraction(
         sample((0, 3), (3, 2), (2,)),
     ],
     reference=lambda x, weight, bias: x @ weight + bias,
+)
+
+
+def _by_rows_regions(region: Region, shapes: Any) -> tuple[Region, Region, Region]:
+    *batch, rows, columns = region
+    inner = range(shapes[0][-1])
+    return (*batch, rows, inner), (columns, inner), region
+
+
+def _by_rows_of_examples(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
+    x, weight, bias = arrays
+    turned = shapes.matrix_transpose(weight)
+    return _linear_of_examples(affine.op, level, (x, turned, bias), mapped, params)
+
+
+affine_by_rows = contraction(
+    "nn.linear_by_rows",
+    lambda xp, g, weight, shapes: _by_rows(xp, g, conj(xp, weight)),
+    lambda xp, g, x, shapes: _by_rows(
+        xp, xp.matrix_transpose(_rows(xp, g)), conj(xp, _rows(xp, x))
+    ),
+    _bias_rule,
+    regions=_by_rows_regions,
+    args=("x", "weight", "bias"),
+    compute=lambda xp, x, weight, bias: _affine(xp, x, xp.matrix_transpose(weight), bias),
+    batch=_by_rows_of_examples,
+    samples=[
+        sample((2, 3), (4, 3), (4,)),
+        sample((2, 2, 3), (2, 3), (2,)),
+        sample((0, 3), (2, 3), (2,)),
+    ],
+    reference=lambda x, weight, bias: x @ weight.T + bias,
+    doc="Return x @ weight.T + bias, for a weight with a row for each element of the result.",
 )
 
 

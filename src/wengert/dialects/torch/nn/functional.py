@@ -20,13 +20,15 @@ from wengert.dialects.torch.tensors import (
     Native,
     Tensor,
     fast,
-    mark,
     ns,
     only_tensor,
+    trace,
     values_of,
     wrap_native,
 )
-from wengert.ops import contractions, shapes
+from wengert.engine.record import witnesses
+from wengert.errors import users_frame
+from wengert.ops import contractions
 from wengert.ops.batching import drawn
 from wengert.ops.neural import attention, layers
 from wengert.ops.neural.bags import bagged
@@ -34,21 +36,25 @@ from wengert.ops.neural.bags import bagged
 # -- affine maps -----------------------------------------------------------------------------------
 
 
-_turned = fast(
-    shapes.permuted.op, lambda *_: NotImplemented, "f", 0, "_x0.ndim == 2", known={"axes": (1, 0)}
-)
 _affine = fast(
-    layers.affine.op, lambda *_: NotImplemented, "f", 0,
-    "_x0.ndim > 1 and _x2.shape == _x1.shape[1:] and _x0.shape[-1] == _x1.shape[0] "
-    "and _x0.dtype is _x1.dtype and _x0.dtype is _x2.dtype",
+    layers.affine_by_rows.op, lambda *_: NotImplemented, "f", 0,
+    "_x0.ndim > 1 and _x1.ndim == 2 and _x2.shape == _x1.shape[:1] and "
+    "_x0.shape[-1] == _x1.shape[1] and (_d := _x0.dtype) is _x1.dtype and _d is _x2.dtype and "
+    "_d in _usual_dtypes",
 )  # fmt: skip
 
 
 def _quick_linear(input: Any, weight: Any, bias: Any) -> Any:
-    """Return `linear` of matrices of real numbers with a bias; else NotImplemented."""
-    y = _affine(input, _turned(weight), bias)
+    """Return `linear` of matrices of real numbers with a bias; else NotImplemented.
+
+    PyTorch has two nodes for it: `grad_fns` makes these of the one where a program looks.
+    """
+    if witnesses:
+        return NotImplemented
+    y = _affine(input, weight, bias)
     if y is not NotImplemented and y._node is not None:
-        mark(y._node, "AddmmBackward0" if len(y._raw.shape) == 2 else "ViewBackward0")
+        y._node.label = "AddmmBackward0" if len(y._raw.shape) == 2 else "ViewBackward0"
+        trace(y._node, users_frame(3))
     return y
 
 

@@ -1,0 +1,89 @@
+"""How views are made: by an operation at once, as any other, or by a function of several.
+
+A view that is only read costs what any operation does, and a note for its base: see `memory.noted`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from wengert.dialects.kernel.functions import Viewed
+from wengert.dialects.torch import memory
+from wengert.dialects.torch.modes import Tracking
+from wengert.dialects.torch.nodes import show_as_one
+from wengert.dialects.torch.tensors import Native, Tensor, convert, fast, wrap_native
+from wengert.engine.op import Op
+from wengert.ops import shapes
+from wengert.ops.copies import View
+from wengert.ops.indexing import slice_parts
+
+
+def _quick(op: Op, when: str = "", compute: Any = None) -> Any:
+    """Return what makes a view by an operation; NotImplemented for all that is unusual."""
+    return fast(op, lambda *_: NotImplemented, "", 0, when, errors=None, compute=compute)
+
+
+def _by(operation: Any, function: Any = None, when: str = "") -> Viewed:
+    """Return how an operation makes a view, and a function where that takes more parameters."""
+    op: Op = operation.op
+    (parameter,) = op.params
+    return Viewed(_quick(op, when), function or operation, parameter, memory.noted)
+
+
+# NumPy takes any negative number for a length that it is to find
+RESHAPED = _by(shapes.reshape_to, shapes.reshape, "min(shape, default=0) >= -1")
+PERMUTED = _by(shapes.permuted)
+
+
+def viewed(tensor: Any, step: View, label: str, several: bool = False) -> Tensor:
+    """Return the view of a tensor that a function makes, perhaps one of several."""
+    with Tracking():
+        return memory.viewed(tensor, step(convert(tensor)), step, label, several)
+
+
+# -- parts -----------------------------------------------------------------------------------------
+
+
+def _taken(x: np.ndarray, *, parts: tuple[Any, ...]) -> np.ndarray:
+    """Return x[parts]; with an ellipsis NumPy makes no number of one element."""
+    found: np.ndarray = x[parts if parts and type(parts[-1]) is slice else (*parts, ...)]
+    return found
+
+
+_quick_part = _quick(slice_parts.op, compute=_taken)
+
+
+def sliced(x: Native, parts: tuple[Any, ...]) -> Native:
+    """Return what integers, slices and new axes select, as a view."""
+    found: Native = slice_parts(x, parts=parts)
+    if type(x._raw) is np.ndarray and not found._raw.shape:
+        return wrap_native(x._raw[(*parts, ...)], found._node)
+    return found
+
+
+SLICED = Viewed(_quick_part, sliced, "parts", memory.noted)
+
+
+def part_of(tensor: Any, parts: tuple[Any, ...], label: str, several: bool = False) -> Tensor:
+    """Return the view that integers, slices and new axes select of a tensor."""
+
+    def step(whole: Native) -> Native:
+        return sliced(whole, parts)
+
+    found = _quick_part(tensor, parts=parts)
+    if found is not NotImplemented:
+        return memory.noted(tensor, found, step, label, several)
+    return viewed(tensor, step, label, several)
+
+
+def parts_of(
+    tensor: Any, several: Sequence[tuple[Any, ...]], label: str, one_node: bool
+) -> tuple[Tensor, ...]:
+    """Return several views, which are results of one node or of one each."""
+    found = [part_of(tensor, parts, label, one_node) for parts in several]
+    if one_node:
+        show_as_one([p._held[0] if p._held is not None else p._node for p in found])
+    return tuple(found)

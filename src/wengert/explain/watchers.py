@@ -70,6 +70,11 @@ class Watcher:
         if self.outer is not None:
             self.outer.noted(name, result, *arguments, follows=follows)
 
+    def finished(self, name: str, result: Any, given: Sequence[Any]) -> None:
+        """See what a function of a dialect made of arguments, perhaps without any operation."""
+        if self.outer is not None:
+            self.outer.finished(name, result, given)
+
     def taped(self, what: str, token: Token, tensors: list[Any]) -> None:
         """See that a tape was entered, left, paused or resumed, or told to watch tensors."""
         if self.outer is not None:
@@ -81,6 +86,14 @@ def noted(name: str, result: Any, *arguments: Any) -> Any:
     watcher = watching.get()
     if watcher is not None:
         watcher.noted(name, result, *arguments)
+    return result
+
+
+def finished(name: str, result: Any, given: Sequence[Any]) -> Any:
+    """Show who watches what a function of a dialect made, and return it."""
+    watcher = watching.get()
+    if watcher is not None:
+        watcher.finished(name, result, given)
     return result
 
 

@@ -35,6 +35,7 @@ def quiet_conversions() -> Iterator[None]:
     """Let programs convert tensors: that is what many are about."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", wg.CutPathWarning)
+        warnings.simplefilter("ignore", wg.NoGradientWarning)
         yield
 
 

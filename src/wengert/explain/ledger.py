@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -98,6 +98,17 @@ class Ledger(Watcher):
         steps = [self.step_of(a) if hasattr(a, "_raw") else self._handed_out(a) for a in arguments]
         given = [(step, follows) for step in steps if step is not None]
         self._add("custom" if follows else name, name, here(), given, result)
+
+    def finished(self, name: str, result: Any, given: Sequence[Any]) -> None:
+        """Note what a function made by itself, which no derivative goes through."""
+        super().finished(name, result, given)
+        for tensor in _tensors_among([result]):
+            known = tensor._node in self._of_nodes if tensor._node is not None else False
+            if known or self._is_known(tensor):
+                continue
+            parents = [(self.step_of(a), False) for a in _tensors_among(given)]
+            if parents:
+                self._add("call", name, here(), parents, tensor)
 
     def pulling(self, op: Op) -> Callable[..., Any]:
         """Return what answers for an operation in a sweep, and notes answers that are None."""
@@ -331,6 +342,17 @@ class Ledger(Watcher):
                 left.pop(key, None)
 
         return forget
+
+
+def _tensors_among(values: Iterable[Any]) -> Iterator[Any]:
+    """Yield the tensors among values, those that variables hold, and those in lists."""
+    for value in values:
+        if hasattr(value, "_leaf"):
+            yield value._value
+        elif hasattr(value, "_raw"):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            yield from _tensors_among(value)
 
 
 def _arrays_in(values: Iterable[Any]) -> Iterator[np.ndarray]:

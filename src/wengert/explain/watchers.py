@@ -7,7 +7,7 @@ their fast code back. While somebody watches, all calls go the general way, thro
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from wengert.engine.fastpath import show_calls
@@ -70,6 +70,11 @@ class Watcher:
         if self.outer is not None:
             self.outer.noted(name, result, *arguments, follows=follows)
 
+    def finished(self, name: str, result: Any, given: Sequence[Any]) -> None:
+        """See what a function of a dialect made of arguments, perhaps without any operation."""
+        if self.outer is not None:
+            self.outer.finished(name, result, given)
+
     def paused(self, token: Token, on: bool) -> None:
         """See that a tape was told not to record from now on, or to record again."""
         if self.outer is not None:
@@ -81,6 +86,14 @@ def noted(name: str, result: Any, *arguments: Any) -> Any:
     watcher = watching.get()
     if watcher is not None:
         watcher.noted(name, result, *arguments)
+    return result
+
+
+def finished(name: str, result: Any, given: Sequence[Any]) -> Any:
+    """Show who watches what a function of a dialect made, and return it."""
+    watcher = watching.get()
+    if watcher is not None:
+        watcher.finished(name, result, given)
     return result
 
 

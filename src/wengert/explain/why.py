@@ -8,6 +8,7 @@ it, the program's text is read from the line that asks.
 from __future__ import annotations
 
 import ast
+import linecache
 import re
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -41,6 +42,8 @@ _INSTEAD = {
     "trunc": "leave it out of what is differentiated, or give a rule with wg.custom_gradient",
     "sign": "multiply by a smooth function such as wg.tanh(k * x), or give a rule of your own",
 }
+#: Kinds of steps that make a constant of a tensor.
+_DETACHING = ("stop_gradient", "detach", ".data")
 _COMPARISON = "choose values with wg.where(condition, a, b), or compare with a smooth function"
 
 
@@ -241,6 +244,7 @@ class Question:
             "Write wg.GradientTape(persistent=True) to ask more than once, or ask for all sources "
             "in one call",
             where,
+            _text_at(where),
         )
 
     # -- what the tape and the source say ----------------------------------------------------------
@@ -410,7 +414,7 @@ class Question:
                 "Compute with the value itself, and assign after the gradient",
                 *where,
             )
-        if step.kind not in ("call", "custom"):
+        if step.kind in _DETACHING:
             return Explanation(
                 Reason.DETACHED,
                 f"{step.name} made a constant of what was computed from {n.source}",
@@ -545,6 +549,12 @@ def _is_operation(node: Node) -> bool:
 
 def _namespace(part: Part) -> Any:
     return backends.namespace_of(part.tensor._raw)
+
+
+def _text_at(location: str) -> str:
+    """Return what stands at "file:line"."""
+    path, _, line = location.rpartition(":")
+    return linecache.getline(path, int(line)).strip()
 
 
 def _at(line: Instruction | None) -> tuple[str | None, str]:

@@ -35,6 +35,7 @@ from wengert.dialects.tensorflow.tensors import (
 from wengert.engine.fastpath import Front, caller
 from wengert.engine.tensor import Tensor as Native
 from wengert.errors import DtypeError, ShapeError
+from wengert.explain.watchers import finished
 
 #: Every name that is offered, with what it is.
 NAMES: dict[str, Any] = {}
@@ -122,7 +123,9 @@ def _translate(error: Exception, function: Function) -> Exception:
 DIALECT = Dialect(
     enter=lambda: (call_start(), quiet.enter()),
     leave=lambda state: quiet.leave(state[1]),
-    finish=lambda result, given, state, _: noticed(outward(result, state[0]), given),
+    finish=lambda result, given, state, name: finished(
+        name, noticed(outward(result, state[0]), given), given
+    ),
     errors=INVALID,
     translate=_translate,
     extra="name",
@@ -144,7 +147,8 @@ def guarded(
     """
     dialect = DIALECT if recorded else UNRECORDED
     dialect = dialect if named else replace(dialect, extra="")
-    return lambda body: function(Function(body, name, dialect, raises=raises, quick=quick))
+    label = name.rpartition(".")[2]
+    return lambda body: function(Function(body, name, dialect, label, raises=raises, quick=quick))
 
 
 def at_once(operation: Any, otherwise: Any, kinds: str, when: str = "") -> Callable[..., Any]:

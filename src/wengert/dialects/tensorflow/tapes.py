@@ -226,7 +226,7 @@ class GradientTape:
         found: Iterator[Any] = iter(())
         if is_number(target):
             with Quiet():
-                differentiable = [_source(s) for s in given if is_number(s)]
+                differentiable = [s for s in given if is_number(s)]
                 found = iter(tape.jacobian(_source(target), differentiable))
         self._used()
         answers = []

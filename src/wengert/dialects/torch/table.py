@@ -41,6 +41,7 @@ from wengert.engine.op import ALIAS
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
 from wengert.errors import DtypeError, ShapeError
+from wengert.explain.watchers import finished
 
 #: Every name that is offered, with what it is.
 NAMES: dict[str, Any] = {}
@@ -296,7 +297,8 @@ def finish(result: Any, args: tuple[Any, ...], label: str) -> Any:
             raw = np.array(raw)
         if result._node is not None:
             mark(result._node, label)
-        return made(raw, result._node)
+            return made(raw, result._node)
+        return finished(label.removesuffix("Backward0").lower(), made(raw), args)
     if isinstance(result, (tuple, list)):
         parts = [finish(part, args, label) for part in result]
         if label in _ONE_NODE:

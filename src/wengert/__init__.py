@@ -38,6 +38,7 @@ from wengert.errors import (
 )
 from wengert.explain import cut_paths as _cut_paths  # noqa: F401
 from wengert.explain import float_warnings as _float_warnings  # noqa: F401
+from wengert.explain import formats as _formats  # noqa: F401
 from wengert.explain import html as _html  # noqa: F401
 from wengert.explain.debug import debug
 from wengert.explain.explanation import Explanation, Reason

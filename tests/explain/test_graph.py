@@ -243,7 +243,7 @@ def test_boxes_do_not_overlap_and_parents_are_above(seed):
         assert all(boxes[p][3] < boxes[i][1] for p in node.parents)
     assert text.count("<path d=") - 1 == sum(len(set(n.parents)) for n in graph.nodes)
     width, height = (float(ElementTree.fromstring(text).get(k)) for k in ("width", "height"))
-    assert all(0 <= x and right <= width and bottom <= height for x, _, right, bottom in boxes)
+    assert all(x >= 0 and right <= width and bottom <= height for x, _, right, bottom in boxes)
 
 
 def test_a_diamond_has_no_crossing():

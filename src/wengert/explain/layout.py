@@ -7,13 +7,13 @@ averages over neighbours, and positions as near to the neighbours as the order a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import fmean
+from itertools import pairwise
 from typing import NamedTuple
 
 #: Sizes in pixels: of a character, of a line of text, between boxes and between rows.
 _CHARACTER, _LINE, _GAP, _BETWEEN = 7.2, 15, 24, 46
-#: An edge bends in each row that it passes. If that takes more bends than this, edges over more rows
-#: than so many go straight, past what lies between.
+#: An edge bends in each row that it passes. If that takes more bends than this, edges over more
+#: rows than so many go straight, past what lies between.
 _BENDS, _LONGEST = 20_000, 12
 #: How often the rows are put in order, down and up again.
 _ROUNDS = 8
@@ -72,7 +72,7 @@ def drawn(boxes: Sequence[Box], parents: Sequence[Sequence[int]]) -> str:
                     row.append(r)
                     widths.append(2.0)
                 path.append(child)
-                links += zip(path, path[1:], strict=False)
+                links += pairwise(path)
             else:
                 path.append(child)
             paths.append(path)
@@ -106,10 +106,7 @@ def _order(
     for turn in range(_ROUNDS):
         neighbours = below_of if turn % 2 else above_of
         for row in reversed(rows) if turn % 2 else rows:
-            where = {
-                node: fmean(place[n] for n in neighbours[node]) if neighbours[node] else place[node]
-                for node in row
-            }
+            where = {node: _mean([place[n] for n in neighbours[node]], place[node]) for node in row}
             row.sort(key=where.__getitem__)
             number(row)
 
@@ -125,14 +122,15 @@ def _positions(
     for turn in range(_ROUNDS + 1):
         neighbours = below_of if turn % 2 else above_of
         for row in reversed(rows) if turn % 2 else rows:
-            wanted = [
-                fmean(x[n] for n in neighbours[node]) if neighbours[node] else x[node]
-                for node in row
-            ]
+            wanted = [_mean([x[n] for n in neighbours[node]], x[node]) for node in row]
             for node, middle in zip(row, _apart(wanted, [widths[n] for n in row]), strict=True):
                 x[node] = middle
     left = min(middle - width / 2 for middle, width in zip(x, widths, strict=True))
     return [middle - left + 8 for middle in x]
+
+
+def _mean(values: Sequence[float], otherwise: float) -> float:
+    return sum(values) / len(values) if values else otherwise
 
 
 def _apart(wanted: Sequence[float], widths: Sequence[float]) -> list[float]:
@@ -142,7 +140,7 @@ def _apart(wanted: Sequence[float], widths: Sequence[float]) -> list[float]:
     neighbours that would are put together at their average.
     """
     room = [0.0]
-    for left, right in zip(widths, widths[1:], strict=False):
+    for left, right in pairwise(widths):
         room.append(room[-1] + (left + right) / 2 + _GAP)
     groups: list[tuple[float, int]] = []  # averages, and of how many
     for want, offset in zip(wanted, room, strict=True):
@@ -178,7 +176,7 @@ def _svg(
     ]
     for path in paths:
         curve = f"M{x[path[0]]:.1f} {y[path[0]] + height:.1f}"
-        for before, after in zip(path, path[1:], strict=False):
+        for before, after in pairwise(path):
             top = y[before] + height
             middle = (top + y[after]) / 2
             curve += f"C{x[before]:.1f} {middle:.1f} {x[after]:.1f} {middle:.1f} "

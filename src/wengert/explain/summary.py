@@ -126,14 +126,14 @@ class Summary(Tables):
         rows = [(o.name, o.nodes, o.bytes, ", ".join(o.also_held_by)) for o in self.operations]
         found = [Table(title, ("operation", "nodes", "keeps", "also kept by"), rows)]
         if self.heaviest:
-            header = ("operation", "shape", "dtype", "keeps", "residuals", "line")
+            header = ["operation", "shape", "dtype", "keeps", "residuals", "line"]
             heavy = [
-                (n.operation, str(n.shape), n.dtype, n.bytes, ", ".join(n.residuals), n.line)
+                [n.operation, str(n.shape), n.dtype, n.bytes, ", ".join(n.residuals), n.line]
                 for n in self.heaviest
             ]
-            if not any(n.line for n in self.heaviest):
-                header, heavy = header[:-1], [row[:-1] for row in heavy]
-            found.append(Table("heaviest nodes", header, heavy))
+            known = len(header) if any(n.line for n in self.heaviest) else -1
+            shown = [row[:known] for row in heavy]
+            found.append(Table("heaviest nodes", header[:known], shown))
         kinds = Counter((w.name, str(w.shape), w.dtype) for w in self.watched)
         alike = [(*kind, count) for kind, count in kinds.items()]
         title = f"{counted(len(self.watched), 'tensor')} watched"

@@ -22,6 +22,7 @@ from wengert.engine.node import Node
 from wengert.engine.sweep import ancestors
 from wengert.engine.tape import Part, Tape
 from wengert.engine.tensor import Tensor, wrap
+from wengert.explain.progress import progress
 
 #: About how many bytes the cotangents of one sweep may take, if `chunk_size` is "auto".
 BUDGET = 2**29
@@ -141,7 +142,7 @@ def pulled(
     found: list[list[Tensor] | None] = [None] * len(sources)
     if target.node is None or tape._token not in target.node.tokens:
         return found
-    for number, rows in enumerate(pieces):
+    for number, rows in enumerate(progress(pieces, "Jacobian, reverse")):
         with opened(len(rows)) as level:
             final = last and number == len(pieces) - 1
             cotangents = tape._sweep([(target, seed(level, rows, target))], sources, final)
@@ -160,7 +161,7 @@ def pushed(
     """Return for each target the columns of the Jacobian, in pieces, each as a row."""
     found: list[list[Tensor] | None] = [None] * len(targets)
     tensors = [wrap(t.tensor._raw, t.node) for t in targets]
-    for columns in pieces:
+    for columns in progress(pieces, "Jacobian, forward"):
         with opened(len(columns)) as level:
             tangents = push(tape, [source], [one_hot(level, columns, source)], tensors)
             for i, (t, target) in enumerate(zip(tangents, targets, strict=True)):

@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 from wengert import backends
 from wengert.errors import BackendError, ShapeError, WengertError, name_of
 from wengert.explain import html
+from wengert.explain.progress import progress
 from wengert.transforms.gradients import grad
 from wengert.transforms.sparse.assembly import Assembly, Moves, Placed, by_colour
 from wengert.transforms.sparse.colouring import Colouring, jacobian_colouring, symmetric_colouring
@@ -240,13 +241,14 @@ class Plan:
 
     def _swept(self, run: Run, colours: range) -> list[Any]:
         """Return the results of the sweeps for some colours; those of columns come first."""
+        seen = progress(colours, f"{self._name}: sweeps")
         if self._on_cut:
             nodes = [run.nodes[i] for i in self._cut.nodes]
-            return [self._sums(run.pull(self._seed(run, k), nodes)) for k in colours]
+            return [self._sums(run.pull(self._seed(run, k), nodes)) for k in seen]
         # a column of a Hessian is a row, and pulls are cheaper
         by_column = run.pulled if self._symmetric else run.push
         first = self._colouring.column_colours
-        return [(by_column if k < first else run.pulled)(self._seed(run, k)) for k in colours]
+        return [(by_column if k < first else run.pulled)(self._seed(run, k)) for k in seen]
 
     def _seed(self, run: Run, colour: int) -> Any:
         """Return the seed of a colour, where the function computes; small ones of rows are kept."""

@@ -14,6 +14,7 @@ The module is a namespace of the Python Array API standard.
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from wengert import extend
+from wengert import other_names as _other_names
 from wengert.backends.host import allow_host_fallback
 from wengert.elements import selections as _selections
 from wengert.elements.influence import influence
@@ -89,6 +90,7 @@ __array_api_version__ = "2025.12"
 _operators.install()
 _selections.install()
 _numpy_protocol.install()
+_other_names.answer_for_attributes(Tensor)
 
 __all__ = [
     "BackendError", "Block", "CompileError", "CutPathError", "CutPathWarning", "DegenerateWarning",
@@ -139,9 +141,7 @@ else:  # a type checker is to know that other names are mistakes
             from wengert.backends import extended
 
             return extended(name)
-        from wengert.other_names import missing
-
-        raise missing(name)
+        raise _other_names.missing(name)
 
 
 def __dir__() -> list[str]:

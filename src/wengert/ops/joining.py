@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from wengert.ops import batching
 from wengert.ops.families import one_axis, sample, special
 from wengert.ops.families.structure import zeros_for
 from wengert.ops.shapes import reshape, tensor
+from wengert.other_names import answers, unexpected
 
 
 def _part(xp: Any, g: Any, position: int, shapes: Any, axis: int) -> Any:
@@ -103,11 +104,14 @@ _concat.op.depends = _part_depends
 _concat.op.push = _push_parts
 
 
-def concat(arrays: Any, /, *, axis: int | None = 0) -> Tensor:
+@answers
+def concat(arrays: Any, /, *, axis: int | None = 0, **others: Never) -> Tensor:
     """Return the arrays joined along an existing axis; flattened first if it is None.
 
     `wg.concat([[1, 2], [3]])` is `[1, 2, 3]`.
     """
+    if others:
+        raise unexpected(concat, others)
     if type(arrays) is not list:
         arrays = list(arrays)
     first = arrays[0] if arrays else None
@@ -203,8 +207,11 @@ _stack.op.depends = _slice_depends
 _stack.op.push = _push_slices
 
 
-def stack(arrays: Any, /, *, axis: int = 0) -> Tensor:
+@answers
+def stack(arrays: Any, /, *, axis: int = 0, **others: Never) -> Tensor:
     """Return arrays joined along a new axis. `wg.stack([[1, 2], [3, 4]])` is `[[1, 2], [3, 4]]`."""
+    if others:
+        raise unexpected(stack, others)
     tensors = [tensor(x, "stack") for x in arrays]
     if len({tuple(x._raw.shape) for x in tensors}) != 1:
         shapes = ", ".join(str(x.shape) for x in tensors)

@@ -15,7 +15,15 @@ from wengert.engine.tape import Part
 from wengert.engine.tensor import Tensor
 from wengert.errors import DtypeError, ShapeError
 from wengert.transforms.forward import jvp
-from wengert.transforms.gradients import Call, as_tensor, grad, like_given, vjp, zeros_like
+from wengert.transforms.gradients import (
+    Call,
+    as_tensor,
+    check_argnums,
+    grad,
+    like_given,
+    vjp,
+    zeros_like,
+)
 from wengert.transforms.sweeps import check_room, chunks, joined, pulled, pushed, shape_of
 from wengert.trees import flatten
 
@@ -63,6 +71,7 @@ def jacobian(
     >>> wg.jacobian(lambda x: x[::-1] ** 2, of=np.s_[0])(np.array([1.0, 2.0]))
     array([0., 4.])
     """
+    check_argnums("jacobian", argnums)
     if mode not in MODES:
         raise ValueError(f"jacobian: mode is {mode!r}; expected one of {', '.join(MODES)}")
 
@@ -239,6 +248,7 @@ def hessian(
     array([[0., 1.],
            [1., 0.]])
     """
+    check_argnums("hessian", argnums)
     return jacobian(
         grad(fun, argnums, has_aux), argnums, "auto", of, wrt, chunk_size, has_aux=has_aux
     )

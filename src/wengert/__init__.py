@@ -43,6 +43,7 @@ from wengert.explain import formats as _formats  # noqa: F401
 from wengert.explain import html as _html  # noqa: F401
 from wengert.explain.debug import debug
 from wengert.explain.explanation import Explanation, Reason
+from wengert.explain.profile import profile
 from wengert.ops import operators as _operators
 from wengert.ops.contractions import *  # noqa: F403
 from wengert.ops.creation import *  # noqa: F403
@@ -101,7 +102,7 @@ __all__ = [
     "checkpoint_loop", "complex", "cond", "custom_gradient", "custom_jvp", "custom_vjp", "debug",
     "extend", "fft", "gnvp", "grad", "hessian", "hessian_diagonal", "hvp", "implicit_function",
     "influence", "jac_diagonal", "jacobian", "jit", "jvp", "laplacian", "linalg", "linearize",
-    "nn", "optim", "pow", "random", "round", "running", "scan", "sparse", "special",
+    "nn", "optim", "pow", "profile", "random", "round", "running", "scan", "sparse", "special",
     "stop_gradient", "value_and_grad", "vjp", "vmap", "while_loop",
 ]  # fmt: skip
 __all__ += sorted(_public.keys() - {*__all__})

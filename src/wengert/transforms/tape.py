@@ -272,12 +272,22 @@ class GradientTape(Tape):
         ...     tape.watch(x)
         ...     y = wg.sum(wg.exp(x) * wg.sin(x))
         >>> tape.summary(y)
-        4 nodes, which keep 312.5 KiB for their rules
+        4 nodes, which keep 234.4 KiB for their rules
         operation  nodes     keeps  also kept by
         exp            1  78.1 KiB  multiply
         multiply       1  78.1 KiB
         sin            1  78.1 KiB
         sum            1       0 B
+        <BLANKLINE>
+        heaviest nodes
+        operation  shape       dtype        keeps  residuals
+        multiply   (100, 100)  float64  156.2 KiB  x1, x2
+        exp        (100, 100)  float64   78.1 KiB  y
+        sin        (100, 100)  float64   78.1 KiB  x
+        <BLANKLINE>
+        1 tensor watched
+        watched  shape       dtype    count
+        leaf     (100, 100)  float64      1
         """
         token = self._token
         if target is None:

@@ -270,3 +270,10 @@ def test_shapes_and_dtypes_of_a_variable_stay():
     n = wg.Variable([1, 2])
     with pytest.raises(wg.DtypeError):
         n += 0.5
+
+
+def test_a_dialects_variable_does_what_its_library_does():
+    v = wg.tensorflow.Variable([7.0])
+    before = v
+    v //= 2
+    assert v is not before and before.numpy().tolist() == [7.0] and v.numpy().tolist() == [3.0]

@@ -104,6 +104,8 @@ def _assigning(method: Callable[[Any, Any], Any], symbol: str) -> Callable[[Any,
     """Return what `v -= x` does: it assigns to the variable, if no tape would lose its history."""
 
     def operator(self: Variable, other: Any) -> Any:
+        if type(self) is not Variable:  # a dialect's, which says for itself what assigns
+            return NotImplemented
         if active.get() and backends.is_inexact(self.dtype):
             raise TapeError(
                 f"`v {symbol}= ...` on variable {self.name!r} while a tape records, which would "

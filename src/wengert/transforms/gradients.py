@@ -114,6 +114,8 @@ def as_native(value: Any) -> Any:
 
 def check_argnums(what: str, argnums: Any) -> None:
     """Raise unless these are positions of arguments; an array in their place is a habit."""
+    if isinstance(argnums, int):
+        return
     positions = argnums if isinstance(argnums, Sequence) else (argnums,)
     if not all(isinstance(position, int) for position in positions):
         raise TypeError(

@@ -279,7 +279,7 @@ def named(prefix: str) -> list[str]:
 
 
 def public(thing: object) -> list[str]:
-    return [name for name in dir(thing) if not name.startswith("_")]
+    return [name for name in dir(thing) if not name.startswith("_") and hasattr(thing, name)]
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ The module is a namespace of the Python Array API standard.
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from wengert import extend
+from wengert import other_names as _other_names
 from wengert.backends.host import allow_host_fallback
 from wengert.elements import selections as _selections
 from wengert.elements.influence import influence
@@ -38,9 +39,11 @@ from wengert.errors import (
 )
 from wengert.explain import cut_paths as _cut_paths  # noqa: F401
 from wengert.explain import float_warnings as _float_warnings  # noqa: F401
+from wengert.explain import formats as _formats  # noqa: F401
 from wengert.explain import html as _html  # noqa: F401
 from wengert.explain.debug import debug
 from wengert.explain.explanation import Explanation, Reason
+from wengert.explain.profile import profile
 from wengert.ops import operators as _operators
 from wengert.ops.contractions import *  # noqa: F403
 from wengert.ops.creation import *  # noqa: F403
@@ -88,6 +91,7 @@ __array_api_version__ = "2025.12"
 _operators.install()
 _selections.install()
 _numpy_protocol.install()
+_other_names.answer_for_attributes(Tensor)
 
 __all__ = [
     "BackendError", "Block", "CompileError", "CutPathError", "CutPathWarning", "DegenerateWarning",
@@ -98,7 +102,7 @@ __all__ = [
     "checkpoint_loop", "complex", "cond", "custom_gradient", "custom_jvp", "custom_vjp", "debug",
     "extend", "fft", "gnvp", "grad", "hessian", "hessian_diagonal", "hvp", "implicit_function",
     "influence", "jac_diagonal", "jacobian", "jit", "jvp", "laplacian", "linalg", "linearize",
-    "nn", "optim", "pow", "random", "round", "running", "scan", "sparse", "special",
+    "nn", "optim", "pow", "profile", "random", "round", "running", "scan", "sparse", "special",
     "stop_gradient", "value_and_grad", "vjp", "vmap", "while_loop",
 ]  # fmt: skip
 __all__ += sorted(_public.keys() - {*__all__})
@@ -138,9 +142,7 @@ else:  # a type checker is to know that other names are mistakes
             from wengert.backends import extended
 
             return extended(name)
-        from wengert.other_names import missing
-
-        raise missing(name)
+        raise _other_names.missing(name)
 
 
 def __dir__() -> list[str]:

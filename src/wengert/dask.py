@@ -37,6 +37,7 @@ import numpy as np
 
 from wengert.engine.tensor import Tensor
 from wengert.errors import DtypeError, ShapeError, WengertError, name_of
+from wengert.explain.progress import bar
 from wengert.ops.variable import Variable
 from wengert.transforms import gradients, shares
 from wengert.transforms.sparse.plans import Plan
@@ -575,8 +576,7 @@ def _computed(
     wanted: list[Any], counted: list[Any], client: Any, progress: bool, what: str, size: int
 ) -> list[Any]:
     """Return the values of tasks, with a bar that counts some."""
-    bar = _bar(len(counted), what) if progress else contextlib.nullcontext()
-    with bar as shown:
+    with bar(len(counted), what) if progress else contextlib.nullcontext() as shown:
         if client is None:
             with _counting({task.key for task in counted}, shown):
                 return list(dask.compute(*wanted))
@@ -596,12 +596,6 @@ def _counting(keys: set[Any], bar: Any) -> Any:
     if bar is None:
         return contextlib.nullcontext()
     return Callback(posttask=lambda key, *_: bar.update(key in keys))
-
-
-def _bar(total: int, what: str) -> Any:
-    from tqdm.auto import tqdm
-
-    return tqdm(total=total, desc=what)
 
 
 def _gathered(

@@ -18,7 +18,7 @@ from tests.campaign import indexing
 from tests.campaign.checks import check
 from tests.campaign.drawing import draw, grouped_names
 from tests.campaign.references import Answers, Discarded
-from tests.campaign.report import Report, name_of, text_of
+from tests.campaign.report import Report, name_of, numbered, text_of
 from tests.campaign.shrink import shrink
 from tests.poison import poisoned
 
@@ -42,14 +42,10 @@ def campaign(
     report = Report(seed)
     names = grouped_names()
     answers = Answers(references, jax_share)
-    number = worker
     warnings.simplefilter("ignore")
     with poisoned(), np.errstate(all="ignore"):
-        while (programs is None or number < programs) and (
-            minutes is None or time.monotonic() - started < 60 * minutes
-        ):
+        for number in numbered(programs, minutes, worker, workers):
             one(report, answers, names, (seed, number), only, shrink_seconds)
-            number += workers
     report.broken.update(answers.refusals)
     report.seconds = time.monotonic() - started
     return report

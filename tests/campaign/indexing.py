@@ -14,7 +14,7 @@ import numpy as np
 import wengert as wg
 from tests.campaign.keys import random_key, valid_key
 from tests.campaign.programs import UPDATES
-from tests.campaign.report import Report
+from tests.campaign.report import Report, numbered
 from tests.campaign.source import literal
 from tests.poison import poisoned
 
@@ -224,16 +224,12 @@ def campaign(seed: int, minutes: float | None = None, programs: int | None = Non
     """Return the report of keys that are drawn from a seed."""
     started = time.monotonic()
     report = Report(seed)
-    number = 0
     with warnings.catch_warnings(), poisoned(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        while (programs is None or number < programs) and (
-            minutes is None or time.monotonic() - started < 60 * minutes
-        ):
+        for number in numbered(programs, minutes):
             found = one((seed, number), report.counts)
             if found:
                 report.fail(found.rpartition("# ")[2].split(": ")[1][:60], found)
-            number += 1
-    report.programs = number
+            report.programs = number + 1
     report.seconds = time.monotonic() - started
     return report

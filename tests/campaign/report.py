@@ -2,11 +2,32 @@
 
 from __future__ import annotations
 
+import itertools
+import time
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from tests.campaign.checks import Failure, script
 from tests.campaign.programs import Program
+from wengert.explain.progress import progress
+
+
+def numbered(
+    programs: int | None, minutes: float | None, worker: int = 0, workers: int = 1
+) -> Iterable[int]:
+    """Return the numbers of a worker's programs, with a bar that the first worker shows."""
+    numbers = range(worker, programs, workers) if programs is not None else None
+
+    def in_time() -> Iterator[int]:
+        started = time.monotonic()
+        for number in itertools.count(worker, workers) if numbers is None else numbers:
+            if minutes is not None and time.monotonic() - started >= 60 * minutes:
+                return
+            yield number
+
+    total = None if numbers is None else len(numbers)
+    return in_time() if worker else progress(in_time(), "programs", total)
 
 
 @dataclass

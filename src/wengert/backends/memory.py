@@ -1,8 +1,12 @@
-"""How much memory there is: to say beforehand that an array cannot be had."""
+"""How much memory there is, to say beforehand that an array cannot be had; and who shares it."""
 
 from __future__ import annotations
 
+import math
 import os
+from typing import Any
+
+import numpy as np
 
 _INFO = "/proc/meminfo"
 _GROUP = "/sys/fs/cgroup"
@@ -35,3 +39,27 @@ def _of_group() -> int | None:
         return int(_read(f"{_GROUP}/memory.max")) - int(_read(f"{_GROUP}/memory.current"))
     except (OSError, ValueError):  # no such group, or "max": no limit
         return None
+
+
+def owner_of(array: Any) -> tuple[int, int]:
+    """Return a number that names the memory which an array is a view of, and its size in bytes.
+
+    The number is good as long as something refers to the array.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.zeros((4, 5))
+    >>> owner_of(x.T[0]) == owner_of(x), owner_of(x)[1]
+    (True, 160)
+    """
+    if hasattr(array, "untyped_storage"):  # PyTorch
+        storage = array.untyped_storage()
+        return storage.data_ptr(), storage.nbytes()
+    base = getattr(array, "base", None)
+    while hasattr(base, "nbytes"):  # NumPy and CuPy
+        array, base = base, getattr(base, "base", None)
+    size = getattr(array, "nbytes", None)
+    if size is None:  # the standard does not say
+        size = math.prod(array.shape) * np.dtype(str(array.dtype).rpartition(".")[2]).itemsize
+    return id(array if base is None else base), int(size)

@@ -30,10 +30,11 @@ class Token:
     that the tape did not record and was told to watch: no path leads further back from them.
     """
 
-    __slots__ = ("__weakref__", "alive", "starts", "transform", "variables", "watches_read")
+    __slots__ = "__weakref__", "alive", "leaves", "starts", "transform", "variables", "watches_read"
 
     def __init__(self, watches_read: bool, transform: str = "") -> None:
         self.alive = True
+        self.leaves = 0  # how many tensors and variables are watched
         self.transform = transform
         self.watches_read = watches_read
         self.variables: dict[int, Any] = {}
@@ -147,6 +148,7 @@ def watch(node: Node, token: Token) -> None:
     with _watching:  # threads may watch the same variable at the same time
         if node.parent is not None and token not in node.tokens:
             token.starts = weakref.WeakSet((*token.starts, node))
+        token.leaves += token not in node.tokens
         both = frozenset(t for t in node.tokens if t.alive) | {token}
         recording = active.get()
         node.tokens = recording if both == recording else both

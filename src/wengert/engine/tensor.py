@@ -182,9 +182,6 @@ class Tensor(Operand):
             return repr(self)
         return np.array2string(self.numpy(), separator=", ", threshold=200)
 
-    def __format__(self, spec: str) -> str:
-        return format(self.item(), spec) if spec else str(self)
-
 
 def dtype_name(dtype: Any) -> str:
     """Return the name of a dtype of any library, without the library's."""

@@ -1,1 +1,1 @@
-"""Explanations: the user's line, and why a value leaves a tape; computes nothing itself."""
+"""Explanations: the user's line, why a value leaves a tape, what a tape holds and costs."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from wengert.ops.families import one_axis, sample, special
 from wengert.ops.families.directions import lead_of
 from wengert.ops.families.structure import zeros_for
 from wengert.ops.shapes import reshape, tensor
+from wengert.other_names import answers, unexpected
 
 
 def _part(xp: Any, g: Any, position: int, shapes: Any, axis: int) -> Any:
@@ -104,11 +105,14 @@ concat_along.op.depends = _part_depends
 concat_along.op.push, concat_along.op.takes_directions = _push_parts, True
 
 
-def concat(arrays: Any, /, *, axis: int | None = 0) -> Tensor:
+@answers
+def concat(arrays: Any, /, *, axis: int | None = 0, **others: Never) -> Tensor:
     """Return the arrays joined along an existing axis; flattened first if it is None.
 
     `wg.concat([[1, 2], [3]])` is `[1, 2, 3]`.
     """
+    if others:
+        raise unexpected(concat, others)
     if type(arrays) is not list:
         arrays = list(arrays)
     first = arrays[0] if arrays and axis is not None else None
@@ -206,8 +210,11 @@ stack_along.op.depends = _slice_depends
 stack_along.op.push, stack_along.op.takes_directions = _push_slices, True
 
 
-def stack(arrays: Any, /, *, axis: int = 0) -> Tensor:
+@answers
+def stack(arrays: Any, /, *, axis: int = 0, **others: Never) -> Tensor:
     """Return arrays joined along a new axis. `wg.stack([[1, 2], [3, 4]])` is `[[1, 2], [3, 4]]`."""
+    if others:
+        raise unexpected(stack, others)
     if type(arrays) is not list:
         arrays = list(arrays)
     if arrays and type(first := arrays[0]) is Tensor and type(first._raw) is np.ndarray:

@@ -9,10 +9,13 @@ import numpy as np
 
 from wengert import backends
 from wengert.engine.fastpath import Front, anywhere, caller
+from wengert.engine.node import active
 from wengert.engine.op import Op
 from wengert.engine.tensor import Tensor
+from wengert.errors import TapeError
 from wengert.ops import contractions, creation, elementwise, indexing, positions, reductions, shapes
 from wengert.ops.variable import Variable
+from wengert.other_names import ARGUMENTS, unexpected
 
 _ARITHMETIC = {
     "add": elementwise.add,
@@ -41,6 +44,11 @@ _UNARY = {
     "abs": elementwise.abs_,
     "invert": elementwise.bitwise_invert,
 }
+#: Operators that assign, on a variable.
+_SYMBOLS = {
+    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**",
+    "matmul": "@", "and": "&", "or": "|", "xor": "^", "lshift": "<<", "rshift": ">>",
+}  # fmt: skip
 #: Methods that are NumPy's function of that name, with all its parameters.
 NUMPY_METHODS = (
     "all", "any", "argmax", "argmin", "argsort", "clip", "compress", "conj", "conjugate",
@@ -92,6 +100,24 @@ def _install_operators(cls: type) -> None:
         setattr(cls, f"__{name}__", function)
 
 
+def _assigning(method: Callable[[Any, Any], Any], symbol: str) -> Callable[[Any, Any], Any]:
+    """Return what `v -= x` does: it assigns to the variable, if no tape would lose its history."""
+
+    def operator(self: Variable, other: Any) -> Any:
+        if type(self) is not Variable:  # a dialect's, which says for itself what assigns
+            return NotImplemented
+        if active.get() and backends.is_inexact(self.dtype):
+            raise TapeError(
+                f"`v {symbol}= ...` on variable {self.name!r} while a tape records, which would "
+                f"not follow it; write v.assign(v {symbol} ...) to change the variable, or "
+                f"y = v {symbol} ... for a tensor that the tape follows"
+            )
+        result = method(self, other)
+        return result if result is NotImplemented else self.assign(result)
+
+    return operator
+
+
 def _length(self: Any) -> int:
     if not self.shape:
         raise TypeError("len() of a tensor without axes")
@@ -126,7 +152,12 @@ def _method(name: str) -> Callable[..., Any]:
     function = getattr(np, name)  # asks the tensor in its turn, through NumPy's protocol
 
     def method(self: Any, *args: Any, **params: Any) -> Any:
-        return function(self, *args, **params)
+        try:
+            return function(self, *args, **params)
+        except TypeError:
+            if others := params.keys() & ARGUMENTS:  # no function of NumPy's takes one of them
+                raise unexpected(function, {name: params[name] for name in others}) from None
+            raise
 
     method.__name__ = name
     method.__doc__ = f"Return np.{name}(x, ...)."
@@ -178,4 +209,6 @@ def install() -> None:
     }
     for name, function in more.items():
         setattr(Tensor, name, function)
+    for name, symbol in _SYMBOLS.items():
+        setattr(Variable, f"__i{name}__", _assigning(getattr(Variable, f"__{name}__"), symbol))
     Variable.__array_priority__ = Tensor.__array_priority__ = 1000  # type: ignore[attr-defined]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from wengert.engine.tensor import Tensor
 from wengert.ops import elementwise as ew
 from wengert.ops.families import Operation, axes, documented, reduction, sample, zero
 from wengert.ops.shapes import tensor
+from wengert.other_names import answers, unexpected
 
 
 def _count(shape: tuple[int, ...], axis: tuple[int, ...]) -> int:
@@ -169,17 +170,27 @@ def accumulated(x: Any, dtype: Any, name: str) -> Tensor:
     return x if x.dtype in (xp.int64, xp.uint64) else ew.astype(x, default)
 
 
-def sum(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
+@answers
+def sum(
+    x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False, **others: Never
+) -> Tensor:
     """Return the sum over `axis`. `wg.sum([[1, 5], [7, 2]], axis=0)` is `[8, 7]`."""
+    if others:
+        raise unexpected(sum, others)
     x = accumulated(x, dtype, "sum")
     return sum_over(x, axis=axes(axis, len(x._raw.shape), "sum"), keepdims=keepdims)
 
 
-def prod(x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
+@answers
+def prod(
+    x: Any, /, *, axis: Any = None, dtype: Any = None, keepdims: bool = False, **others: Never
+) -> Tensor:
     """Return the product over `axis`; its gradient exists also where elements are 0.
 
     `wg.prod([[1, 5], [7, 2]], axis=0)` is `[7, 10]`.
     """
+    if others:
+        raise unexpected(prod, others)
     x = accumulated(x, dtype, "prod")
     return prod_over(x, axis=axes(axis, len(x._raw.shape), "prod"), keepdims=keepdims)
 
@@ -188,7 +199,10 @@ def _over_axes(op: Operation[Tensor]) -> Callable[..., Tensor]:
     """Return what users call for a reduction: over an axis, a tuple of them, or all."""
     name = op.__name__
 
-    def reduce(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
+    @answers
+    def reduce(x: Any, /, *, axis: Any = None, keepdims: bool = False, **others: Never) -> Tensor:
+        if others:
+            raise unexpected(reduce, others)
         x = tensor(x, name)
         return op(x, axis=axes(axis, len(x._raw.shape), name), keepdims=keepdims)
 
@@ -198,9 +212,18 @@ def _over_axes(op: Operation[Tensor]) -> Callable[..., Tensor]:
 def _moment_over_axes(op: Operation[Tensor]) -> Callable[..., Tensor]:
     name = op.__name__
 
+    @answers
     def reduce(
-        x: Any, /, *, axis: Any = None, correction: float = 0.0, keepdims: bool = False
+        x: Any,
+        /,
+        *,
+        axis: Any = None,
+        correction: float = 0.0,
+        keepdims: bool = False,
+        **others: Never,
     ) -> Tensor:
+        if others:
+            raise unexpected(reduce, others)
         x = tensor(x, name)
         over = axes(axis, len(x._raw.shape), name)
         return op(x, axis=over, correction=correction, keepdims=keepdims)
@@ -224,7 +247,12 @@ _ARG = [sample((2, 3), axis=1, keepdims=False), sample((2, 3), axis=None, keepdi
 def _position(name: str) -> Callable[..., Tensor]:
     op = zero(name, params=("axis", "keepdims"), samples=_ARG)
 
-    def find(x: Any, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
+    @answers
+    def find(
+        x: Any, /, *, axis: int | None = None, keepdims: bool = False, **others: Never
+    ) -> Tensor:
+        if others:
+            raise unexpected(find, others)
         return op(x, axis=axis, keepdims=keepdims)
 
     return documented(find, name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import operator
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Never
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from wengert.ops.checks import floating, integers, like, ordered
 from wengert.ops.families import axes, composite, one_axis, sample, special, zero
 from wengert.ops.indexing import getitem, take, take_along_axis
 from wengert.ops.reductions import attains
+from wengert.other_names import answers, unexpected
 
 _argsort = zero(
     "argsort",
@@ -292,8 +293,16 @@ def _interpolated(below: Tensor, above: Tensor, share: Tensor, finite: bool) -> 
     return ew.where(bounded, inner, below * (1 - share) + above * share)
 
 
+@answers
 def quantile(
-    x: Any, q: Any, /, *, axis: Any = None, method: str = "linear", keepdims: bool = False
+    x: Any,
+    q: Any,
+    /,
+    *,
+    axis: Any = None,
+    method: str = "linear",
+    keepdims: bool = False,
+    **others: Never,
 ) -> Tensor:
     """Return the quantiles q, from 0 to 1, over `axis` (an axis, a tuple of them, or all).
 
@@ -307,22 +316,37 @@ def quantile(
     >>> wg.quantile(wg.asarray([1.0, 2.0, 4.0]), [0.5, 0.75])
     Tensor([2., 3.], dtype=float64)
     """
+    if others:
+        raise unexpected(quantile, others)
     return _quantile("quantile", x, q, axis, method, keepdims)
 
 
+@answers
 def percentile(
-    x: Any, q: Any, /, *, axis: Any = None, method: str = "linear", keepdims: bool = False
+    x: Any,
+    q: Any,
+    /,
+    *,
+    axis: Any = None,
+    method: str = "linear",
+    keepdims: bool = False,
+    **others: Never,
 ) -> Tensor:
     """Return quantiles, with q from 0 to 100. `wg.percentile([1.0, 2.0, 4.0], 75)` is `3.0`."""
+    if others:
+        raise unexpected(percentile, others)
     return _quantile("percentile", x, q, axis, method, keepdims, 100.0)
 
 
-def median(x: Any, /, *, axis: Any = None, keepdims: bool = False) -> Tensor:
+@answers
+def median(x: Any, /, *, axis: Any = None, keepdims: bool = False, **others: Never) -> Tensor:
     """Return the middle element over `axis`, or the mean of the two in the middle.
 
     Elements that are equal share the derivative evenly. Where there is a NaN, the result is NaN.
     `wg.median([[1.0, 9.0, 2.0, 4.0]], axis=1)` is `[3.0]`.
     """
+    if others:
+        raise unexpected(median, others)
     return _quantile("median", x, 0.5, axis, "linear", keepdims)
 
 

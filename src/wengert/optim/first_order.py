@@ -37,6 +37,7 @@ from wengert.optim.leaves import (
     tensor,
     traced,
 )
+from wengert.other_names import unexpected
 from wengert.trees import flatten
 
 Rate = float | Callable[[int], float]
@@ -77,6 +78,12 @@ class _Optimiser:
         return given | self._conventions()
 
     # -- hyperparameters -----------------------------------------------------------------
+
+    def __new__(cls, *args: Any, **options: Any) -> Any:
+        others = options.keys() - {field.name for field in fields(cls)}  # type: ignore[arg-type]
+        if others:
+            raise unexpected(cls, {name: options[name] for name in options if name in others})
+        return super().__new__(cls)
 
     def __post_init__(self) -> None:
         for field in fields(self):  # type: ignore[arg-type]

@@ -16,6 +16,7 @@ from wengert.engine.op import leaf
 from wengert.engine.record import apply, interested, lift
 from wengert.engine.tensor import Tensor, wrap
 from wengert.errors import ShapeError, name_of
+from wengert.explain.progress import progress
 from wengert.ops.gates import Structural
 from wengert.ops.variable import Variable
 from wengert.transforms.checkpoint import (
@@ -83,7 +84,7 @@ def checkpoint_loop(
     if snapshots is not None:
         return RecomputedLoop(step, state, x_of, count, snapshots, surroundings).first()
     length = math.isqrt(count - 1) + 1
-    for start in range(0, count, length):
+    for start in progress(range(0, count, length), "checkpoint_loop"):
         args = (state, start, min(start + length, count))
         surroundings = surroundings.later()
         again = Recomputed(run, args, {}, surroundings=surroundings)
@@ -204,7 +205,7 @@ class RecomputedLoop(Recomputed):
         # what comes after the loop is its last step, and the first to be reversed
         stops = set(_stops(0, self.count + 1, self.slots)) - {self.count}
         captures = False
-        for i in range(self.count):
+        for i in progress(range(self.count), self.name):
             if i in stops:
                 self.kept.append(State(i, _cut(leaves), rebuild, self.surroundings.later()))
                 self.known[i] = _known(leaves)
@@ -241,7 +242,7 @@ class RecomputedLoop(Recomputed):
         totals = Totals(xp)
         kept, self.kept = self.kept, self.kept[:1]
         with self.surroundings.restored():
-            for end in range(self.count, 0, -1):
+            for end in progress(range(self.count, 0, -1), f"{self.name}, reverse"):
                 state = kept[-1]
                 for position in _stops(state.position, end, self.slots - len(kept) + 1):
                     state = self._moved(state, position)

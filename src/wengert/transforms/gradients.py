@@ -112,6 +112,18 @@ def as_native(value: Any) -> Any:
     return value.__wengert_tensor__() if hasattr(type(value), "__wengert_like__") else value
 
 
+def check_argnums(what: str, argnums: Any) -> None:
+    """Raise unless these are positions of arguments; an array in their place is a habit."""
+    if isinstance(argnums, int):
+        return
+    positions = argnums if isinstance(argnums, Sequence) else (argnums,)
+    if not all(isinstance(position, int) for position in positions):
+        raise TypeError(
+            f"{what}: argnums={argnums!r:.60}; expected positions of arguments, such as 0 or "
+            f"(0, 1). For the derivative at x write wg.{what}(f)(x)"
+        )
+
+
 class Call:
     """One call of a function on arguments that a tape of its own watches."""
 
@@ -127,12 +139,10 @@ class Call:
     ) -> None:
         self.what = f"{what}({name_of(fun)})"
         self.single = isinstance(argnums, int)
+        if not self.single:
+            check_argnums(what, argnums)
         self.positions = (argnums,) if isinstance(argnums, int) else tuple(argnums)
         for position in self.positions:
-            if not isinstance(position, int):
-                raise TypeError(
-                    f"{self.what}: argnums={argnums!r}; expected positions of arguments"
-                )
             if not -len(args) <= position < len(args):
                 raise TypeError(
                     f"{self.what}: argnums={argnums}, but it was called with {len(args)} "
@@ -253,6 +263,7 @@ def value_and_grad(
     >>> wg.value_and_grad(lambda x: np.sum(x**2))(np.array([1.0, 2.0]))
     (np.float64(5.0), array([2., 4.]))
     """
+    check_argnums("value_and_grad", argnums)
 
     @functools.wraps(fun)
     def with_gradient(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
@@ -282,6 +293,7 @@ def grad(
     >>> wg.grad(wg.grad(lambda x: x**3))(2.0)
     np.float64(12.0)
     """
+    check_argnums("grad", argnums)
 
     @functools.wraps(fun)
     def gradient(*args: Any, **kwargs: Any) -> Any:

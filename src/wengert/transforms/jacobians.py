@@ -16,7 +16,15 @@ from wengert.engine.tape import Part
 from wengert.engine.tensor import Tensor
 from wengert.errors import DtypeError, ShapeError
 from wengert.transforms.forward import as_tangent, jvp, matching
-from wengert.transforms.gradients import Call, as_tensor, grad, like_given, vjp, zeros_like
+from wengert.transforms.gradients import (
+    Call,
+    as_tensor,
+    check_argnums,
+    grad,
+    like_given,
+    vjp,
+    zeros_like,
+)
 from wengert.transforms.sweeps import (
     check_room,
     chunks,
@@ -82,6 +90,7 @@ def jacobian(
     array([[2.],
            [4.]])
     """
+    check_argnums("jacobian", argnums)
     if mode not in MODES:
         raise ValueError(f"jacobian: mode is {mode!r}; expected one of {', '.join(MODES)}")
     if along is not None and mode == "reverse":
@@ -297,6 +306,7 @@ def hessian(
     array([[0., 1.],
            [1., 0.]])
     """
+    check_argnums("hessian", argnums)
     return jacobian(
         grad(fun, argnums, has_aux), argnums, "auto", of, wrt, chunk_size, has_aux=has_aux
     )

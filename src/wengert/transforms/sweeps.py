@@ -24,6 +24,7 @@ from wengert.engine.op import OUTPUT
 from wengert.engine.sweep import ancestors, recorded_values
 from wengert.engine.tape import Part, Tape
 from wengert.engine.tensor import Tensor, wrap
+from wengert.explain.progress import progress
 from wengert.ops.families.directions import Directions
 from wengert.transforms.surroundings import recording
 
@@ -155,7 +156,7 @@ def pulled(
     found: list[list[Tensor] | None] = [None] * len(sources)
     if target.node is None or tape._token not in target.node.tokens:
         return found
-    for number, rows in enumerate(pieces):
+    for number, rows in enumerate(progress(pieces, "Jacobian, reverse")):
         with opened(len(rows)) as level:
             final = last and number == len(pieces) - 1
             cotangents = tape._sweep([(target, seed(level, rows, target))], sources, final)
@@ -181,7 +182,7 @@ def pushed(
     """
     found: list[list[Tensor] | None] = [None] * len(targets)
     tensors = [wrap(t.tensor._raw, t.node) for t in targets]
-    for piece in pieces:
+    for piece in progress(pieces, "Jacobian, forward"):
         with opened(len(piece)) as level:
             tangents = _moved(tape, level, sources, seeds(level, piece), tensors)
             for i, (t, target) in enumerate(zip(tangents, targets, strict=True)):

@@ -11,14 +11,17 @@ from wengert import backends
 from wengert.elements.cost import Cost, estimate, whole_seeds
 from wengert.engine import cotangents as ct
 from wengert.engine.node import Node, Token
-from wengert.engine.sweep import ancestors
+from wengert.engine.sweep import ancestors, leading_to
 from wengert.engine.tape import Part, Tape, part_of_tape, regions_of
 from wengert.engine.tensor import Tensor
 from wengert.errors import DtypeError, ShapeError
 from wengert.explain.explanation import Explanation
+from wengert.explain.graph import Graph, graph_of
 from wengert.explain.lines import Instruction, here
 from wengert.explain.nones import tell_nones
 from wengert.explain.nonfinite import NonFinite, find_nonfinite
+from wengert.explain.summary import Summary, alive
+from wengert.explain.tables import counted
 from wengert.explain.watchers import paused
 from wengert.explain.why import why
 from wengert.transforms.gradients import zeros_like
@@ -249,6 +252,94 @@ class GradientTape(Tape):
         wanted: set[Any] = {p.node for p in parts if p.node is not None}
         structured = estimate(nodes, seeds, wanted, regions_of([p for p in parts if p.node]))
         return Cost(structured, estimate(nodes, whole_seeds(seeds), wanted, {}, dense=True))
+
+    def summary(self, target: Any = None) -> Summary:
+        """Return what the tape holds: operations, the memory they keep, and what is watched.
+
+        Nothing is computed, and the tape can still be asked for a gradient.
+
+        Parameters
+        ----------
+        target
+            Tensors in a nest: a summary of the nodes between what is watched and these. Without
+            it, of all nodes that something still refers to, which takes a look at every object
+            of the process.
+
+        Examples
+        --------
+        >>> import wengert as wg
+        >>> x = wg.ones((100, 100))
+        >>> with wg.GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = wg.sum(wg.exp(x) * wg.sin(x))
+        >>> tape.summary(y)
+        4 nodes, which keep 234.4 KiB for their rules
+        operation  nodes     keeps  also kept by
+        exp            1  78.1 KiB  multiply
+        multiply       1  78.1 KiB
+        sin            1  78.1 KiB
+        sum            1       0 B
+        <BLANKLINE>
+        heaviest nodes
+        operation  shape       dtype        keeps  residuals
+        multiply   (100, 100)  float64  156.2 KiB  x1, x2
+        exp        (100, 100)  float64   78.1 KiB  y
+        sin        (100, 100)  float64   78.1 KiB  x
+        <BLANKLINE>
+        1 tensor watched
+        watched  shape       dtype    count
+        leaf     (100, 100)  float64      1
+        """
+        token = self._token
+        if target is None:
+            return Summary(alive(token), token)
+        return Summary(ancestors(self._recorded(target, "summary: target"), token), token)
+
+    def graph(self, target: Any, sources: Any = None) -> Graph:
+        """Return the graph of the nodes that lead to a target.
+
+        Parameters
+        ----------
+        target
+            Tensors in a nest.
+        sources
+            Tensors or variables in a nest: only what lies between these and the target is shown.
+
+        Examples
+        --------
+        >>> import wengert as wg
+        >>> x = wg.asarray([1.0, 2.0])
+        >>> with wg.GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = wg.sum(wg.exp(x) * x)
+        >>> tape.graph(y)
+        #  operation  shape  dtype    from
+        0  leaf       (2,)   float64
+        1  exp        (2,)   float64  0
+        2  multiply   (2,)   float64  1, 0
+        3  sum        ()     float64  2
+        """
+        targets = self._recorded(target, "graph: target")
+        nodes = ancestors(targets, self._token)
+        if sources is not None:
+            between = leading_to(self._recorded(sources, "graph: source"), nodes)
+            nodes = [node for node in nodes if node in between]
+        names = {v._leaf: v.name for v in self._token.variables.values()}
+        return graph_of(nodes[::-1], set(targets), names, self._token.starts)
+
+    def _recorded(self, given: Any, what: str) -> list[Node]:
+        """Return the nodes of tensors or variables in a nest, of those that the tape recorded."""
+        parts = [part_of_tape(value, what) for value in flatten(given)[0] if value is not None]
+        return [p.node for p in parts if p.node is not None and self._token in p.node.tokens]
+
+    def __repr__(self) -> str:
+        state = "open" if self._thread is not None else "closed"
+        kind = "persistent, " if self._persistent else ""
+        variables = len(self._token.variables)
+        tensors = counted(self._token.leaves - variables, "tensor")
+        spent = f", used up at {self._spent}" if self._spent else ""
+        watched = f"{counted(variables, 'variable')} and {tensors} watched"
+        return f"<GradientTape: {kind}{state}, {watched}{spent}>"
 
 
 def _checked_target(target: Any, method: str) -> Part:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from wengert.ops.linalg.safeguards import (
     with_tolerance,
 )
 from wengert.ops.linalg.solving import inverse
+from wengert.other_names import answers, unexpected
 
 __all__ = ["cond", "matrix_norm", "matrix_rank", "norm", "vector_norm"]
 
@@ -129,12 +130,17 @@ def _without_zeros(s: Tensor) -> Tensor:
     return elementwise.where(s > limit, s, batching.constant(s))
 
 
-def norm(x: Any, /, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Tensor:
+@answers
+def norm(
+    x: Any, /, ord: Any = None, axis: Any = None, keepdims: bool = False, **others: Never
+) -> Tensor:
     """Return NumPy's norm: of vectors along one axis, of matrices on two, or of all elements.
 
     Without `ord` it is the root of the sum of squares, of all elements or along `axis`.
     `wg.linalg.norm([[3.0, 4.0], [0.0, 5.0]], axis=1)` is `[5.0, 5.0]`.
     """
+    if others:
+        raise unexpected(norm, others)
     x = floating(x, "norm")
     if ord is None:
         return vector_norm(x, axis=axis, keepdims=keepdims)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from wengert.ops.families import composite, one_axis, sample
 from wengert.ops.families.narrow import in_single
 from wengert.ops.indexing import getitem
 from wengert.ops.neural.arguments import positive, real_elementwise
+from wengert.other_names import answers, unexpected
 
 #: Further out than this, exponentials are 0 in float64; products with them have no inf * 0 within.
 _FAR = 800.0
@@ -307,19 +308,25 @@ def log_sigmoid(x: Any, /) -> Tensor:
     return special.log_expit(real(x, "log_sigmoid"))
 
 
-def softmax(x: Any, /, *, axis: Any = -1) -> Tensor:
+@answers
+def softmax(x: Any, /, *, axis: Any = -1, **others: Never) -> Tensor:
     """Return exp(x) / sum(exp(x)), the sum being along `axis`, one or several.
 
     `wg.nn.softmax([0.0, 1.0])` is `[0.268941, 0.731059]`.
     """
+    if others:
+        raise unexpected(softmax, others)
     return special.softmax(real(x, "softmax"), axis=axis)
 
 
-def log_softmax(x: Any, /, *, axis: Any = -1) -> Tensor:
+@answers
+def log_softmax(x: Any, /, *, axis: Any = -1, **others: Never) -> Tensor:
     """Return log(softmax(x)), which does not underflow.
 
     `wg.nn.log_softmax([0.0, 1000.0])` is `[-1000.0, 0.0]`.
     """
+    if others:
+        raise unexpected(log_softmax, others)
     return special.log_softmax(real(x, "log_softmax"), axis=axis)
 
 

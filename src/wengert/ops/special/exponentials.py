@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from wengert.ops.checks import real
 from wengert.ops.families import Operation, Rule, joint, linewise, reduction, sample
 from wengert.ops.families import axes as normalised
 from wengert.ops.special.declare import POSITIVE, ones_where
+from wengert.other_names import answers, unexpected
 
 
 def _shifted(xp: Any, x: Any, axis: tuple[int, ...]) -> Any:
@@ -175,14 +176,24 @@ _weighted = joint(
 )
 
 
+@answers
 def logsumexp(
-    x: Any, /, *, axis: Any = None, b: Any = None, keepdims: bool = False, return_sign: bool = False
+    x: Any,
+    /,
+    *,
+    axis: Any = None,
+    b: Any = None,
+    keepdims: bool = False,
+    return_sign: bool = False,
+    **others: Never,
 ) -> Any:
     """Return log(sum(b * exp(x))) over `axis`, without overflow; b is 1 if it is not given.
 
     A negative sum has no logarithm, and gives NaN. With `return_sign` the result is a pair: the
     logarithm of its absolute value, and its sign. `wg.special.logsumexp([1e3, 1e3])` is `1000.69`.
     """
+    if others:
+        raise unexpected(logsumexp, others)
     x = real(x, "logsumexp")
     if b is None and not return_sign:
         return logsumexp_over(x, axis=normalised(axis, x.ndim, "logsumexp"), keepdims=keepdims)

@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 from wengert import backends
 from wengert.errors import BackendError, ShapeError, WengertError, name_of
 from wengert.explain import html
+from wengert.explain.progress import progress
 from wengert.transforms.gradients import as_tensor, grad
 from wengert.transforms.sparse.assembly import Assembly, Moves, Placed, by_colour
 from wengert.transforms.sparse.colouring import Colouring, jacobian_colouring, symmetric_colouring
@@ -268,8 +269,9 @@ class Plan:
     def _swept(self, run: Run, colours: range) -> list[Any]:
         """Return the results of the sweeps for some colours; those of columns come first."""
         if self._on_cut:
+            seen = progress(colours, f"{self._name}: sweeps")
             nodes = [run.nodes[i] for i in self._cut.nodes]
-            pulls = (run.pull(self._seed(run, k), nodes, self._parts[k]) for k in colours)
+            pulls = (run.pull(self._seed(run, k), nodes, self._parts[k]) for k in seen)
             return [self._sums(cotangents) for cotangents in pulls]
         first = self._colouring.column_colours
         columns, rows = ([k for k in colours if (k < first) is here] for here in (True, False))
@@ -280,7 +282,8 @@ class Plan:
         else:
             moved = run.pushed(run.xp.stack([self._seed(run, k) for k in columns]))
             found = [moved[i, ...] for i in range(len(columns))]
-        return found + [run.pulled(self._seed(run, k)) for k in rows]
+        shown = progress(rows, f"{self._name}: sweeps")
+        return found + [run.pulled(self._seed(run, k)) for k in shown]
 
     def _seed(self, run: Run, colour: int) -> Any:
         """Return the seed of a colour, where the function computes; small ones of rows are kept."""

@@ -1,9 +1,9 @@
 """Fast paths: the functions that call operations, each written for one operation.
 
 A call checks that its arguments are tensors of NumPy arrays, computes, and makes a node of just
-what the rules read. Everything else, such as arrays of other libraries or a running vmap, is left
-to `Front.otherwise`. The source of a function is written when it is first called: to write them all
-would take longer than the import of the package.
+what the rules read. Arrays of PyTorch and CuPy have a function of the same kind for each operation
+and device. Everything else, such as a running vmap, is left to `Front.otherwise`. The source of a
+function is written when it is first called: to write all would take longer than the import.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import textwrap
 import types
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -23,11 +23,9 @@ from wengert import backends
 from wengert.engine.batching import levels
 from wengert.engine.node import NOBODY, Node, Tokens, active, meet, next_order
 from wengert.engine.op import Op, Shapes
-from wengert.engine.record import apply, explain_shapes, finished, lower, witnesses
+from wengert.engine.record import apply, explain_shapes, finished, witnesses
 from wengert.engine.tensor import Tensor
 
-#: Classes of raw arrays, of libraries other than NumPy, for which functions are written.
-QUICK: set[type] = backends.QUICK
 _DOUBLE, _SINGLE = np.dtype("float64"), np.dtype("float32")
 _DTYPES = [np.dtype(c) for c in "?bhilqBHILQfdFD"]  # narrow floats do not go the fast way
 #: Python numbers as arrays, by dtype and value. They are read only.
@@ -63,23 +61,7 @@ class Front:
     xp: Any = backends.NUMPY
 
 
-def anywhere(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-    """Call an operation by the function for its arrays' library, if that has one."""
-    for arg in args:
-        if type(arg) is Tensor and type(arg._raw) in QUICK:
-            xp: Any = backends.namespace_of(arg._raw)
-            call = xp.calls.get(op)
-            if call is None:
-                call = xp.calls[op] = caller(op.on(xp), Front(xp=xp))
-            try:
-                return call(*args, **params)
-            except RuntimeError:
-                lower(op, args)  # which raises if these are on two devices
-                raise
-    return apply(op, args, params)
-
-
-NATIVE = Front(otherwise=anywhere)
+NATIVE = Front()
 
 
 def caller(op: Op, front: Front = NATIVE) -> Callable[..., Any]:
@@ -87,6 +69,13 @@ def caller(op: Op, front: Front = NATIVE) -> Callable[..., Any]:
     names = dict(_NAMES)
     call = types.FunctionType(_stub.__code__, names, op.name)
     names["_first_call"] = lambda: _write(call, op, front)
+    return call
+
+
+def _on_library(op: Op, front: Front, calls: dict[Any, Any], array: Any) -> Callable[..., Any]:
+    """Return the function that calls an operation on arrays like one, known from now on."""
+    xp: Any = backends.namespace_of(array)
+    call = calls[backends.QUICK[type(array)](array)] = caller(op.on(xp), replace(front, xp=xp))
     return call
 
 
@@ -108,7 +97,7 @@ _NAMES: dict[str, Any] = {
     "_protected": backends.protected, "_plain": backends.plain,
     "_DOUBLE": _DOUBLE, "_SINGLE": _SINGLE, "_finished": finished,
     "_explain_shapes": explain_shapes, "_frame_at": sys._getframe, "_witnesses": witnesses,
-    "_Shapes": Shapes, "_constant": _constant, "_Kept": backends.Kept,
+    "_Shapes": Shapes, "_constant": _constant, "_Kept": backends.Kept, "_QUICK": backends.QUICK,
 }  # fmt: skip
 
 
@@ -118,7 +107,9 @@ def _stub(*args: Any, **params: Any) -> Any:
 
 def _write(function: types.FunctionType, op: Op, front: Front) -> Callable[..., Any]:
     """Give a function its code, and return what is called the first time, from one frame below."""
+    calls: dict[Any, Any] = {}
     function.__globals__.update({
+        "_calls": calls, "_on_library": partial(_on_library, op, front, calls),
         "_op": op, "_kind": front.kind, "_otherwise": front.otherwise, "_always": front.always,
         "_make": _maker(front), "_compute": _computing(op, front),
         "_usual_dtypes": {d for d in _DTYPES if d.kind in front.kinds},
@@ -162,10 +153,9 @@ def _library(xp: Any) -> dict[str, Any]:
     """Return what is otherwise than on NumPy's arrays, by name."""
     if xp is backends.NUMPY:
         return {}
-    known: dict[Any, dict[Any, Any]] = {}
     return {
         "_ndarray": xp.array, "_asarray": xp.asarray, "_DOUBLE": xp.float64, "_SINGLE": xp.float32,
-        "_number_of": lambda d: known.setdefault(d, {}) if backends.is_inexact(d) else None,
+        "_number_of": cache(lambda dtype: {} if backends.is_inexact(dtype) else None),
         "_constant": partial(_constant, make=xp.scalar),
     }  # fmt: skip
 
@@ -192,6 +182,13 @@ class _Source:
         self.taken = front.taken.format
         args = "arrays" if op.variadic else f"({', '.join(op.args)},)"
         self.unusual = f"return _otherwise(_op, {args}, {self.params})"
+        self.other_class = self.unusual  # what is done with arguments that are not `taken`
+        if front.kind is Tensor and front.xp is backends.NUMPY:
+            given_again = f"{'*arrays' if op.variadic else ', '.join(op.args)}{self.settings}"
+            self.other_class = f"""for _a in {args}:
+    if type(_a) is _kind and (_key := _QUICK.get(type(_a._raw))):
+        return (_calls.get(_key(_a._raw)) or _on_library(_a._raw))({given_again})
+{self.unusual}"""
         nodes = self.arrays.replace("x", "n")
         self.finish = f"_finished(_op, _y, [{self.arrays}], [{nodes}], {self.params})"
         self.recording = "(_w := _current() or _always)" if front.always else "(_w := _current())"
@@ -253,7 +250,7 @@ except RuntimeError:
             text += f"""if {self.taken(arg)} and type(_x{i} := {arg}._raw) is _ndarray:
     _n{i} = {arg}._node
 {self.plain_array(i)}else:
-    {self.unusual}
+{_indented(self.other_class)}
 """
         return text + (self.alike() if self.count == 2 else "")
 
@@ -289,12 +286,12 @@ except RuntimeError:
 {_indented(self.number(1, 0), 2)}
 {_indented(self.plain_array(1))}
     else:
-        {self.unusual}
+{_indented(self.other_class, 2)}
 elif {self.taken(b)} and type(_x1 := {b}._raw) is _ndarray and type({a}) in (float, int):
     _n1 = {b}._node
 {_indented(self.number(0, 1))}
 else:
-    {self.unusual}"""
+{_indented(self.other_class)}"""
 
     def number(self, i: int, other: int) -> str:
         """Return the lines that make a Python number an array of the other operand's dtype."""
@@ -410,7 +407,7 @@ for _w in _witnesses:
     _xs, _edges, _shapes, _t, _w = [], [], _Shapes(), _NOBODY, _current()
     for _a in arrays:
         if type(_a) is not _kind or type(_x := _a._raw) is not _ndarray:
-            {self.unusual}
+{_indented(self.other_class, 3)}
         if {narrow if widens else False}:
             {self.unusual}
         if _w:
@@ -418,7 +415,10 @@ for _w in _witnesses:
 {_indented(self.edge("_n", "_k", values if at_once else "None"), 3)}
         _xs.append(_x)
         _shapes.append(_x.shape)
-    _y = _compute({star}_xs{self.settings})
+    try:
+        _y = _compute({star}_xs{self.settings})
+    except RuntimeError:  # as of PyTorch, for arrays of two devices
+        {self.unusual}
     if type(_y) is not _ndarray:
         return _finished(_op, _y, _xs, [_a._node for _a in arrays], {self.params})
     _z = _make()

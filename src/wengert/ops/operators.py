@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
-from wengert.engine.fastpath import Front, anywhere, caller
+from wengert.engine.fastpath import Front, caller
 from wengert.engine.op import Op
+from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor
 from wengert.ops import contractions, creation, elementwise, indexing, positions, reductions, shapes
 from wengert.ops.variable import Variable
@@ -59,7 +60,7 @@ def _known(value: Any) -> bool:
 
 
 def _apply_if_known(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-    return anywhere(op, args, params) if all(map(_known, args)) else NotImplemented
+    return apply(op, args, params) if all(map(_known, args)) else NotImplemented
 
 
 def _if_known(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:

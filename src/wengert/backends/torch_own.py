@@ -18,6 +18,8 @@ from wengert.backends.torch_neural import convolution_padding
 
 functional: Any = torch.nn.functional
 _aten: Any = torch.ops.aten
+#: A product with a transposed matrix, in one call.
+_times_transposed = functional.linear
 _tanh_pull = _aten.tanh_backward.default
 _threshold_pull = _aten.threshold_backward.default
 _gelu_pull = _aten.gelu_backward.default
@@ -32,7 +34,10 @@ _nll_pull = _aten.nll_loss_backward.default
 def _alike(*arrays: Any) -> bool:
     """Return whether arrays have one dtype, of real floats that kernels take."""
     dtype = arrays[0].dtype
-    return dtype.is_floating_point and all(a.dtype is dtype for a in arrays)
+    for array in arrays:
+        if array.dtype is not dtype:
+            return False
+    return dtype.is_floating_point
 
 
 # -- lines: softmax and normalisation ---------------------------------------------------------
@@ -106,7 +111,7 @@ def _with_moments_pull(g: Any, wanted: Any, x: Any, weight: Any, eps: float, sav
 
 def _rows(x: Any) -> Any:
     """Return x as a matrix, with all axes but the last made one."""
-    return x if x.ndim == 2 else x.reshape(-1, x.shape[-1])
+    return x if x.ndim == 2 else x.flatten(0, -2)
 
 
 def _matmul(x1: Any, x2: Any) -> Any:
@@ -115,31 +120,39 @@ def _matmul(x1: Any, x2: Any) -> Any:
 
 def _matmul_pull(g: Any, wanted: Any, x1: Any, x2: Any, shapes: Any) -> Any:
     """Return cotangents of factors, of one matrix for all others by one product."""
-    if any(x is not None and x.dtype is not g.dtype for x in (x1, x2)):
-        return NotImplemented
-    first, second = shapes
-    by_first = torch.matmul(g, x2.mT) if wanted[0] else None
-    if not wanted[1]:
-        return by_first, None
-    if len(second) == 2 < len(first) and math.prod(first):
-        return by_first, torch.matmul(_rows(x1).mT, _rows(g))
-    return by_first, torch.matmul(x1.mT, g)
+    dtype, of_one = g.dtype, len(shapes[1]) == 2
+    by_first = by_second = None
+    if wanted[0]:
+        if x2.dtype is not dtype:
+            return NotImplemented
+        by_first = _times_transposed(g, x2) if of_one else torch.matmul(g, x2.mT)
+    if wanted[1]:
+        if x1.dtype is not dtype:
+            return NotImplemented
+        rows, found = (_rows(x1), _rows(g)) if of_one else (x1, g)
+        by_second = torch.matmul(rows.mT, found)
+    return by_first, by_second
 
 
 def _linear(x: Any, weight: Any, bias: Any) -> Any:
     if not _alike(x, weight, bias):
         return NotImplemented
-    return functional.linear(x, weight.mT, bias)
+    if x.ndim == 2:
+        return torch.addmm(bias, x, weight)
+    return _times_transposed(x, weight.mT, bias)
 
 
 def _linear_pull(g: Any, wanted: Any, x: Any, weight: Any) -> Any:
-    if any(a is not None and a.dtype is not g.dtype for a in (x, weight)):
-        return NotImplemented
-    rows = _rows(g) if g.numel() else g.new_zeros((0, g.shape[-1]))
-    by_x = torch.matmul(g, weight.mT) if wanted[0] else None
-    by_weight = by_bias = None
+    dtype, rows = g.dtype, _rows(g)
+    by_x = by_weight = by_bias = None
+    if wanted[0]:
+        if weight.dtype is not dtype:
+            return NotImplemented
+        by_x = _times_transposed(g, weight)
     if wanted[1]:
-        by_weight = torch.matmul(x.reshape(len(rows), x.shape[-1]).mT, rows)
+        if x.dtype is not dtype:
+            return NotImplemented
+        by_weight = torch.matmul(_rows(x).mT, rows)
     if wanted[2]:
         by_bias = torch.sum(rows, dim=0)
     return by_x, by_weight, by_bias

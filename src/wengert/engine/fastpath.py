@@ -144,7 +144,7 @@ def _computing(op: Op, front: Front) -> Callable[..., Any]:
     if found is None:
         find = getattr(op.compute, "find", None)  # in a namespace, by name
         found = partial(op.compute, front.xp) if find is None else find(front.xp)
-        if find is not None and op.pointwise and not op.params:  # of arrays of one dtype
+        if find and (op.pointwise or op.linear) and not op.params:  # of arrays of one dtype
             found = getattr(front.xp.alike, op.name, found)
     return partial(found, **front.known) if front.known else found
 

@@ -143,6 +143,6 @@ def watch(node: Node, token: Token) -> None:
     with _watching:  # threads may watch the same variable at the same time
         if node.parent is not None and token not in node.tokens:
             token.starts = weakref.WeakSet((*token.starts, node))
-        both = frozenset(t for t in node.tokens if t.alive) | {token}
+        both = frozenset([token, *[t for t in node.tokens if t.alive]])
         recording = active.get()
         node.tokens = recording if both == recording else both

@@ -65,7 +65,8 @@ def _apply_if_known(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> An
 
 def _if_known(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def operator(x1: Any, x2: Any, /) -> Any:
-        return function(x1, x2) if _known(x1) and _known(x2) else NotImplemented
+        usual = type(x1) is Tensor is type(x2) or (_known(x1) and _known(x2))
+        return function(x1, x2) if usual else NotImplemented
 
     return operator
 

@@ -17,18 +17,25 @@ from wengert.backends.numpy_windows import Geometry, Ints
 from wengert.backends.torch_neural import convolution_padding
 
 functional: Any = torch.nn.functional
-_aten: Any = torch.ops.aten
+
+
+def _kernel(name: str) -> Any:
+    """Return a kernel by its name; the class that PyTorch has around it has a call in Python."""
+    overload: Any = getattr(torch.ops.aten, name).default
+    return getattr(overload, "_op", overload)
+
+
 #: A product with a transposed matrix, in one call.
 _times_transposed = functional.linear
-_tanh_pull = _aten.tanh_backward.default
-_threshold_pull = _aten.threshold_backward.default
-_gelu_pull = _aten.gelu_backward.default
-_silu_pull = _aten.silu_backward.default
-_layer_pull = _aten.native_layer_norm_backward.default
-_batch_pull = _aten.native_batch_norm_backward.default
-_convolution_pull = _aten.convolution_backward.default
-_nll = _aten.nll_loss_forward.default
-_nll_pull = _aten.nll_loss_backward.default
+_tanh_pull = _kernel("tanh_backward")
+_threshold_pull = _kernel("threshold_backward")
+_gelu_pull = _kernel("gelu_backward")
+_silu_pull = _kernel("silu_backward")
+_layer_pull = _kernel("native_layer_norm_backward")
+_batch_pull = _kernel("native_batch_norm_backward")
+_convolution_pull = _kernel("convolution_backward")
+_nll = _kernel("nll_loss_forward")
+_nll_pull = _kernel("nll_loss_backward")
 
 
 def _alike(*arrays: Any) -> bool:

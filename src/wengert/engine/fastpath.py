@@ -113,7 +113,8 @@ def _write(function: types.FunctionType, op: Op, front: Front) -> Callable[..., 
         "_op": op, "_kind": front.kind, "_otherwise": front.otherwise, "_always": front.always,
         "_make": _maker(front), "_compute": _computing(op, front),
         "_usual_dtypes": {d for d in _DTYPES if d.kind in front.kinds},
-        "_number_of": _numbers(front), **(front.known or {}),
+        "_number_of": {d: c for d, c in CONSTANTS.items() if d.kind in (front.kinds or "fc")}.get,
+        **(front.known or {}),
         **({f"_{k}": v for k, v in front.quiet._asdict().items()} if front.quiet else {}),
         **_library(front.xp),
     })  # fmt: skip
@@ -158,10 +159,6 @@ def _library(xp: Any) -> dict[str, Any]:
         "_number_of": cache(lambda dtype: {} if backends.is_inexact(dtype) else None),
         "_constant": partial(_constant, make=xp.scalar),
     }  # fmt: skip
-
-
-def _numbers(front: Front) -> Callable[[np.dtype], Any]:
-    return {d: c for d, c in CONSTANTS.items() if not front.kinds or d.kind in front.kinds}.get
 
 
 # -- source -------------------------------------------------------------------------------------

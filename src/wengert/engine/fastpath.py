@@ -111,7 +111,9 @@ def _write(function: types.FunctionType, op: Op, front: Front) -> Callable[..., 
     function.__globals__.update({
         "_calls": calls, "_on_library": partial(_on_library, op, front, calls),
         "_op": op, "_kind": front.kind, "_otherwise": front.otherwise, "_always": front.always,
-        "_make": _maker(front), "_compute": _computing(op, front),
+        # what makes a blank tensor, without a `__new__` of its class
+        "_make": partial(object.__new__, front.kind) if "__new__" in vars(front.kind) else front.kind,
+        "_compute": _computing(op, front),
         "_usual_dtypes": {d for d in _DTYPES if d.kind in front.kinds},
         "_number_of": {d: c for d, c in CONSTANTS.items() if d.kind in (front.kinds or "fc")}.get,
         **(front.known or {}),
@@ -132,11 +134,6 @@ def _compiled(op: Op, front: Front, names: dict[str, Any]) -> Any:
     found: dict[str, Any] = {}
     exec(compile(text, file, "exec"), names, found)
     return found["call"]
-
-
-def _maker(front: Front) -> Callable[[], Any]:
-    """Return what makes a blank tensor, without a `__new__` of its class."""
-    return partial(object.__new__, front.kind) if "__new__" in vars(front.kind) else front.kind
 
 
 def _computing(op: Op, front: Front) -> Callable[..., Any]:
@@ -173,6 +170,7 @@ class _Source:
         # whether narrow floats are no matter
         self.native = op.family in front.xp.narrow or op.name in front.xp.own
         self.named = "".join(f", {p}" for p in given)
+        self.saves = any("saved" in (reads or ()) for reads in op.reads)
         self.settings = "".join(f", {p}={p}" for p in given)
         self.arrays = ", ".join(f"_x{i}" for i in range(self.count))
         self.params = "{" + ", ".join(f"{p!r}: {p}" for p in op.params) + "}"
@@ -214,6 +212,9 @@ class _Source:
             failed = f"except TypeError:\n    {self.unusual}\nexcept ValueError as _error:\n"
             failed += f"    _explain_shapes(_op, [{self.arrays}], _error)"
         parts += [f"try:\n{_indented(self.computed())}\n{failed}"]
+        if self.saves:
+            parts += ["_saved = None\nif type(_y) is _Kept and type(_y.result) is _ndarray:"]
+            parts += ["    _y, _saved = _y"]
         parts += ["if type(_y) is not _ndarray:"]
         if front.xp is not backends.NUMPY:  # whose kernels may leave something out
             parts += [f"    if _y is NotImplemented:\n        {self.unusual}"]
@@ -352,7 +353,7 @@ if _n{i} is not None and (_t{i} := _n{i}.tokens) is not _w:
         """Return the tuple of what the rule of an argument reads."""
         args = self.op.args
         shapes = f"({', '.join(f'_x{k}.shape' for k in range(len(args)))},)"
-        found = {"y": "_y", "saved": "None", "shapes": shapes}
+        found = {"y": "_y", "saved": "_saved", "shapes": shapes}
         for k, arg in enumerate(args):
             found |= {arg: f"_x{k}", f"{arg}_shape": f"_x{k}.shape"}
         return f"({''.join(f'{found.get(name, name)}, ' for name in self.op.reads[i] or ())})"

@@ -68,10 +68,8 @@ class Carried:
         if part is None:
             return None
         parent = edge[0]
-        try:
-            fits = part.shape == parent.shape and part.dtype is parent.dtype
-        except AttributeError:  # no array at all, which `fit` has words for
-            fits = False
+        # what is no array at all, `fit` has words for
+        fits = getattr(part, "shape", None) == parent.shape and part.dtype is parent.dtype
         if not fits or type(part) is Block:
             if op is OUTPUT:
                 return self._add_result(edge, part)

@@ -163,9 +163,9 @@ reshape_to.op.numpy_function = lambda x, *, shape: x.reshape(shape)
 def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Tensor:
     """Return x in another shape; -1 is inferred. `wg.reshape([1, 2], (2, -1))` is `[[1], [2]]`."""
     x = tensor(x, "reshape")
-    if type(shape) is tuple and type(x._raw) is np.ndarray and min(shape, default=0) >= 0:
+    if type(shape) is tuple and min(shape, default=0) >= 0:
         size = math.prod(shape)
-        if type(size) is int and size == x._raw.size:  # the usual case
+        if type(size) is int and size == math.prod(x._raw.shape):  # the usual case
             return reshape_to(x, shape=shape)
     shape = (shape,) if isinstance(shape, int) else tuple(map(int, shape))
     if shape and min(shape) < 0:

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from wengert import backends
-from wengert.engine.cotangents import Block, Region, part_of, sizes, whole
+from wengert.engine.cotangents import Block, Region, part_of, sizes
 from wengert.engine.node import Edge, Node, Values
 from wengert.engine.op import Grouping, Op
 from wengert.engine.tensor import Tensor
@@ -33,7 +33,7 @@ class Reduction(Op):
     def pull_array(self, xp: Any, g: Any, node: Node, argument: int, values: Values) -> Any:
         """Return g spread over the reduced elements."""
         *values, shape, axis = values  # type: ignore[assignment]
-        return self._spread(xp, g, node, values, axis, whole(shape))
+        return self._spread(xp, g, node, values, axis, shape)
 
     def pull_block(
         self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: Values
@@ -52,10 +52,10 @@ class Reduction(Op):
             for name, value in zip(self.reads[0] or (), values, strict=False)
         ]
         if not g.is_masked:
-            part = self._spread(xp, g.values, node, here, axis, tuple(region))
+            part = self._spread(xp, g.values, node, here, axis, sizes(tuple(region)))
             return Block(shape, tuple(region), part)
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            part = self._spread(xp, g.values, node, here, axis, tuple(region))
+            part = self._spread(xp, g.values, node, here, axis, sizes(tuple(region)))
         kept = tuple(1 if i in axis else len(r) for i, r in enumerate(region))
 
         def mask() -> Any:
@@ -100,18 +100,19 @@ class Reduction(Op):
             return tuple(range(1) if i in axis else r for i, r in enumerate(region))
         return tuple(r for i, r in enumerate(region) if i not in axis)
 
-    def _spread(self, xp: Any, g: Any, node: Node, values: Any, axis: Any, region: Region) -> Any:
-        """Return the cotangent of a region of x, from g and y on its reduced elements."""
-        kept = tuple(1 if i in axis else len(r) for i, r in enumerate(region))
-        named = zip(self.reads[0] or (), values, strict=False)
-        values = [xp.reshape(v, kept) if name == "y" else v for name, v in named]
+    def _spread(self, xp: Any, g: Any, node: Node, values: Any, axis: Any, lengths: Any) -> Any:
+        """Return the cotangent of a part of x with some lengths, from g and y on what it became."""
+        if len(g.shape) != len(lengths) and g.shape:  # a number broadcasts as it is
+            kept = reduced(lengths, axis)
+            named = zip(self.reads[0] or (), values, strict=False)
+            values = [xp.reshape(v, kept) if name == "y" else v for name, v in named]
+            g = xp.reshape(g, kept)
         rule: Any = self.rules[0]
         if backends.kind_of(node.dtype) == "c":  # as for elementwise operations
-            part = xp.conj(rule(xp, xp.conj(xp.reshape(g, kept)), *values))
+            part = xp.conj(rule(xp, xp.conj(g), *values))
         else:
-            part = rule(xp, xp.reshape(g, kept), *values)
-        lengths = sizes(region)
-        return part if tuple(part.shape) == lengths else xp.broadcast_to(part, lengths)
+            part = rule(xp, g, *values)
+        return part if part.shape == lengths else xp.broadcast_to(part, lengths)
 
 
 _REDUCED = [

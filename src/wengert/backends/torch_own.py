@@ -7,14 +7,13 @@ leaves to the operation by returning NotImplemented.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import torch
 
 from wengert.backends.namespace import Kept, Own
 from wengert.backends.numpy_windows import Geometry, Ints
-from wengert.backends.torch_neural import convolution_padding
+from wengert.backends.torch_neural import convolution_padding, convolve
 
 functional: Any = torch.nn.functional
 
@@ -176,22 +175,20 @@ def _convolve_pull(
     groups: int,
 ) -> Any:
     """Return cotangents of images, kernels and, if there is one, a bias, by one call."""
-    like = x if x is not None else w
-    if like is None or not g.numel() or not like.numel() or not _alike(like, g):
+    if x is None and w is None:
         return NotImplemented
-    if x is not None and w is not None and x.dtype is not w.dtype:
+    x = g.new_empty(tuple(x_shape)) if x is None else x  # of what is not read, the shape is
+    w = g.new_empty(tuple(w_shape)) if w is None else w
+    size = g.shape
+    if not _alike(g, x, w) or not g.numel() or not x.numel() or not w.numel() or len(size) > 5:
         return NotImplemented
-    lengths = tuple(x_shape if x is None else x.shape)
-    kernel = tuple(w_shape if w is None else w.shape)
-    padding = convolution_padding(lengths[2:], kernel[2:], tuple(g.shape[2:]), geometry)
-    if padding is None or len(padding) > 3 or not math.prod(lengths) or not math.prod(kernel):
+    padding = convolution_padding(x.shape[2:], w.shape[2:], size[2:], geometry)
+    if padding is None:
         return NotImplemented
-    x = g.new_empty(lengths) if x is None else x  # of what nothing is read, the shape is
-    w = g.new_empty(kernel) if w is None else w
-    stride, _, dilation = geometry
+    asked = (*wanted, False) if len(wanted) == 2 else wanted
     return _convolution_pull(
-        g, x, w, [g.shape[1]], list(stride), list(padding), list(dilation), False,
-        [0] * len(padding), groups, [*wanted, False][:3],
+        g, x, w, (size[1],), geometry.stride, padding, geometry.dilation, False,
+        (0,) * len(padding), groups, asked,
     )  # fmt: skip
 
 
@@ -286,8 +283,8 @@ OWN: dict[str, Own] = {
     "nn.batch_norm": Own(_batch_norm, _batch_norm_pull),
     "nn.batch_norm_with_moments": Own(_with_moments, _with_moments_pull),
     "nn.linear": Own(_linear, _linear_pull),
-    "nn.convolve": Own(rule=_convolve_pull),
-    "nn.convolve_biased": Own(rule=_convolve_pull),
+    "nn.convolve": Own(convolve, _convolve_pull),
+    "nn.convolve_biased": Own(convolve, _convolve_pull),
     "nn.attention": Own(_attention, _attention_pull),
     "nn.cross_entropy": Own(_cross_entropy, _cross_entropy_pull),
     "nn.total_cross_entropy": Own(_total_cross_entropy, _total_cross_entropy_pull),

@@ -111,9 +111,8 @@ def _write(function: types.FunctionType, op: Op, front: Front) -> Callable[..., 
     function.__globals__.update({
         "_calls": calls, "_on_library": partial(_on_library, op, front, calls),
         "_op": op, "_kind": front.kind, "_otherwise": front.otherwise, "_always": front.always,
-        # what makes a blank tensor, without a `__new__` of its class
-        "_make": partial(object.__new__, front.kind) if "__new__" in vars(front.kind) else front.kind,
-        "_compute": _computing(op, front),
+        "_make": partial(object.__new__, front.kind) if "__new__" in vars(front.kind)
+        else front.kind, "_compute": _computing(op, front),  # blank, without a `__new__` of its own
         "_usual_dtypes": {d for d in _DTYPES if d.kind in front.kinds},
         "_number_of": {d: c for d, c in CONSTANTS.items() if d.kind in (front.kinds or "fc")}.get,
         **(front.known or {}),

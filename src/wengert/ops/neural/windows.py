@@ -213,10 +213,11 @@ def padding_pairs(
 def batched(x: Any, spatial: int, name: str) -> tuple[Tensor, bool]:
     """Return x with a batch axis, and whether it had one."""
     x = shapes.tensor(x, name)
-    if x.ndim not in (spatial + 1, spatial + 2):
+    ndim = len(x._raw.shape)
+    if ndim not in (spatial + 1, spatial + 2):
         axes = f"{spatial + 2} axes (batch, channels and {spatial} more)"
         raise misfit(name, f"{axes}, or {spatial + 1} without a batch", x=x)
-    return (x, True) if x.ndim == spatial + 2 else (shapes.expand_dims(x, axis=0), False)
+    return (x, True) if ndim == spatial + 2 else (shapes.expand_dims(x, axis=0), False)
 
 
 def unbatched(y: Tensor, had_batch: bool) -> Tensor:

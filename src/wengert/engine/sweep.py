@@ -148,15 +148,16 @@ def reverse(
         if g is not None and edges:
             if recorded:
                 edges = recorded_edges(node, edges)
-            own = op.fresh and node in owned and node not in sources
+            fresh = op.fresh
+            own = fresh and node in owned and node not in sources
             parts = iter(op.pull(xp, g, node, edges, own))
             for edge in edges:
                 parent, part = edge[0], next(parts)
                 if (
-                    type(part) is not array
+                    fresh
+                    or type(part) is not array
                     or part.shape != parent.shape
                     or part.dtype is not parent.dtype
-                    or op.fresh
                 ):
                     add_part(op, edge, part)
                 elif parent not in cotangents:  # this and the next are the usual cases

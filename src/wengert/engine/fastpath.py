@@ -150,8 +150,9 @@ def _library(xp: Any) -> dict[str, Any]:
     """Return what is otherwise than on NumPy's arrays, by name."""
     if xp is backends.NUMPY:
         return {}
+    double, single = (np.dtype(d) if isinstance(d, type) else d for d in (xp.float64, xp.float32))
     return {
-        "_ndarray": xp.array, "_asarray": xp.asarray, "_DOUBLE": xp.float64, "_SINGLE": xp.float32,
+        "_ndarray": xp.array, "_asarray": xp.asarray, "_DOUBLE": double, "_SINGLE": single,
         "_number_of": cache(lambda dtype: {} if backends.is_inexact(dtype) else None),
         "_constant": partial(_constant, make=xp.scalar),
     }  # fmt: skip

@@ -24,6 +24,7 @@ def _kernel(name: str) -> Any:
     return getattr(overload, "_op", overload)
 
 
+_attend = functional.scaled_dot_product_attention
 #: A product with a transposed matrix, in one call.
 _times_transposed = functional.linear
 _tanh_pull = _kernel("tanh_backward")
@@ -192,6 +193,16 @@ def _convolve_pull(
     )  # fmt: skip
 
 
+# -- parts ------------------------------------------------------------------------------------
+
+
+def _sliced(x: Any, parts: tuple[Any, ...]) -> Any:
+    for part in parts:
+        if type(part) is slice and part.step is not None and part.step < 0:
+            return NotImplemented
+    return x[parts]
+
+
 # -- attention --------------------------------------------------------------------------------
 
 
@@ -202,13 +213,16 @@ def _attention(query: Any, key: Any, value: Any, scale: float, is_causal: bool) 
     """
     given = query, key, value
     lead = query.shape[:-2]
-    if not _alike(*given) or any(not a.numel() or a.shape[:-2] != lead for a in given):
+    for a in given:  # PyTorch does not record what was made in its mode of inference
+        if a.dtype is not query.dtype or a.shape[:-2] != lead or not a.numel() or a.is_inference():
+            return NotImplemented
+    if not query.dtype.is_floating_point:
         return NotImplemented
-    if any(a.is_inference() for a in given):  # which PyTorch does not record
-        return NotImplemented
-    with torch.enable_grad():
-        leaves = [a.detach().requires_grad_() for a in given]
-        y = functional.scaled_dot_product_attention(*leaves, is_causal=is_causal, scale=scale)
+    if not torch.is_grad_enabled():
+        with torch.enable_grad():
+            return _attention(query, key, value, scale, is_causal)
+    leaves = [a.detach().requires_grad_() for a in given]
+    y = _attend(*leaves, is_causal=is_causal, scale=scale)
     return Kept(y.detach(), (y, leaves))
 
 
@@ -218,10 +232,9 @@ def _attention_pull(g: Any, wanted: list[bool], saved: Any) -> Any:
     y, leaves = saved
     kernel = y.grad_fn
     ends = [getattr(node, "variable", None) for node, _ in kernel.next_functions[:3]]
-    if len(ends) == 3 and all(a is b for a, b in zip(ends, leaves, strict=True)):
+    if len(ends) == 3 and ends[0] is leaves[0] and ends[1] is leaves[1] and ends[2] is leaves[2]:
         with torch.no_grad():  # one kernel: called here, and not by PyTorch's threads
-            found = kernel(g)
-        return [part if is_wanted else None for part, is_wanted in zip(found, wanted, strict=False)]
+            return kernel(g)
     asked = [leaf for leaf, is_wanted in zip(leaves, wanted, strict=True) if is_wanted]
     found = iter(torch.autograd.grad(y, asked, g, retain_graph=True))
     return [next(found) if is_wanted else None for is_wanted in wanted]
@@ -285,6 +298,7 @@ OWN: dict[str, Own] = {
     "nn.linear": Own(_linear, _linear_pull),
     "nn.convolve": Own(convolve, _convolve_pull),
     "nn.convolve_biased": Own(convolve, _convolve_pull),
+    "slice": Own(_sliced),
     "nn.attention": Own(_attention, _attention_pull),
     "nn.cross_entropy": Own(_cross_entropy, _cross_entropy_pull),
     "nn.total_cross_entropy": Own(_total_cross_entropy, _total_cross_entropy_pull),

@@ -170,7 +170,6 @@ class _Source:
         # whether narrow floats are no matter
         self.native = op.family in front.xp.narrow or op.name in front.xp.own
         self.named = "".join(f", {p}" for p in given)
-        self.saves = any("saved" in (reads or ()) for reads in op.reads)
         self.settings = "".join(f", {p}={p}" for p in given)
         self.arrays = ", ".join(f"_x{i}" for i in range(self.count))
         self.params = "{" + ", ".join(f"{p!r}: {p}" for p in op.params) + "}"
@@ -212,9 +211,9 @@ class _Source:
             failed = f"except TypeError:\n    {self.unusual}\nexcept ValueError as _error:\n"
             failed += f"    _explain_shapes(_op, [{self.arrays}], _error)"
         parts += [f"try:\n{_indented(self.computed())}\n{failed}"]
-        if self.saves:
-            parts += ["_saved = None\nif type(_y) is _Kept and type(_y.result) is _ndarray:"]
-            parts += ["    _y, _saved = _y"]
+        if any("saved" in (reads or ()) for reads in op.reads):
+            kept = "type(_y) is _Kept and type(_y[0]) is _ndarray"
+            parts += [f"_saved = None\nif {kept}:\n    _y, _saved = _y"]
         parts += ["if type(_y) is not _ndarray:"]
         if front.xp is not backends.NUMPY:  # whose kernels may leave something out
             parts += [f"    if _y is NotImplemented:\n        {self.unusual}"]

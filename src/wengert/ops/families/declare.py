@@ -190,13 +190,16 @@ def axes(axis: Any, ndim: int, name: str) -> tuple[int, ...]:
         return _ALL[ndim]
     if type(axis) is int and -ndim <= axis < ndim:
         return _ONE[axis % ndim]
-    given = axis if isinstance(axis, (tuple, list)) else (axis,)
-    return _several_axes(tuple([int(a) for a in given]), ndim, name)
+    given = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
+    try:
+        return _several_axes(given, ndim, name)
+    except TypeError:  # arrays of one integer have no hash
+        return _several_axes(tuple(map(int, given)), ndim, name)
 
 
 @functools.lru_cache(1024)
 def _several_axes(given: tuple[int, ...], ndim: int, name: str) -> tuple[int, ...]:
-    found = tuple(_axis(a, ndim, name) for a in given)
+    found = tuple(_axis(int(a), ndim, name) for a in given)
     if len(set(found)) != len(found):
         raise ValueError(f"{name}: axis {given} names an axis twice")
     return found

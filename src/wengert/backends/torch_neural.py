@@ -174,6 +174,7 @@ def fold_windows(windows: Any, *, size: Ints, geometry: Geometry) -> Any:
 # -- pooling ----------------------------------------------------------------------------------
 
 
+@functools.lru_cache(1024)
 def _taps(length: Ints, kernel: Ints, size: Ints, geometry: Geometry) -> list[Any]:
     """Return for each tap the windows whose tap lies in the array, and what it reads, as keys."""
     axes = [
@@ -186,6 +187,7 @@ def _taps(length: Ints, kernel: Ints, size: Ints, geometry: Geometry) -> list[An
     ]
 
 
+@functools.lru_cache(1024)
 def _covers(length: Ints, kernel: Ints, size: Ints, geometry: Geometry) -> bool:
     """Return whether windows lie side by side, and have all of an array between them."""
     stride, offset, dilation = geometry

@@ -248,9 +248,14 @@ def fitting_windows(
     name: str, length: Ints, kernel: Ints, stride: Any, padding: Any, dilation: Any
 ) -> tuple[Ints, Geometry, Pairs]:
     """Return how many windows fit on each axis, their geometry, and the padding."""
-    plain = type(stride) is int is type(dilation) and type(padding) in (int, str)
-    find = _known_windows if plain else _windows  # 1.0 and True are the same key as 1
+    plain = _is_key(stride) and _is_key(dilation) and (type(padding) is str or _is_key(padding))
+    find = _known_windows if plain else _windows
     return find(name, length, kernel, stride, padding, dilation)
+
+
+def _is_key(value: Any) -> bool:
+    """Whether a value is an integer or a tuple of them: 1.0 and True are the same key as 1."""
+    return type(value) is int or (type(value) is tuple and {*map(type, value)} == {int})
 
 
 def _windows(

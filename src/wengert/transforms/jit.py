@@ -151,7 +151,9 @@ class Jitted:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Return what the function returns, from a compiled program."""
         if not active.get() and not levels.get():
-            leaves, form, kinds = args, len(args), {*map(type, args)}
+            leaves: Sequence[Any] = args
+            form: Any = len(args)
+            kinds = {*map(type, args)}
             if kwargs or not kinds <= _QUICK:
                 leaves, form = flat((args, kwargs))
                 kinds = {*map(type, leaves)}

@@ -86,7 +86,7 @@ class _Owned:
                     call = calls[asked] = _call(rule, names, op, [edge[1] for edge in edges])
                 found = call(g, edges)
                 if found is not NotImplemented:
-                    return found  # type: ignore[no-any-return]
+                    return found
             return otherwise(xp, g, node, edges, own)
 
         return pull

@@ -1,4 +1,4 @@
-"""Write the tables of operations and of names, and type stubs, from what the package declares.
+"""Write the tables of operations, of names and of figures, and type stubs, anew.
 
 python docs/make_tables.py            rewrite the tables
 python docs/make_tables.py --check    fail if a table is not up to date
@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import importlib
 import pkgutil
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -153,6 +154,32 @@ def exemptions() -> str:
     return importlib.import_module("tests.ops.exemptions").table()  # type: ignore[no-any-return]
 
 
+#: Cases of the benchmarks that the front page shows, and what it calls them.
+FIGURES = {
+    "element-matmul-block": "one element of a 2048 x 2048 product, by its first factor",
+    "element-conv": "one pixel after six convolutions, by the 256 x 256 image",
+    "element-layers": "one element by one element, through 50 layers of 4096 x 4096",
+    "element-embedding": "32 rows of a table of 1,000,000 x 64, with a step of Adam",
+    "chain-100": "900 operations on 100 numbers, forward and gradient",
+    "mlp": "a perceptron 784-512-512-10, batch 256, loss and gradients",
+    "conv2d": "a convolution of 64 channels on 32 x 64 x 56 x 56, and its gradients",
+    "layer-norm": "layer norm of 4096 x 1024, and its gradients",
+    "import": "the import alone",
+}
+
+
+def figures() -> str:
+    """Return the front page's table of measured times, read off the page of benchmarks."""
+    text = (DOCS / "benchmarks.md").read_text(encoding="utf-8")
+    rows = ["| case | Wengert | PyTorch | Wengert / PyTorch |", "|---|---:|---:|---:|"]
+    for case, words in FIGURES.items():
+        section = text.partition(f"\n## {case}\n")[2].partition("\n## ")[0]
+        cells = re.findall(r"^\| (wengert|torch) \| (.*?) \| (.*?) \|", section, flags=re.M)
+        (_, ours, _), (_, theirs, ratio) = cells
+        rows.append(f"| [{words}](benchmarks.md#{case}) | {ours} | {theirs} | {ratio} |")
+    return "\n".join(rows) + "\n"
+
+
 def rewritten(text: str, name: str, made: str) -> str:
     """Return a document with something made between the markers of a name."""
     first, last = f"<!-- {name} -->", f"<!-- end of {name} -->"
@@ -179,6 +206,7 @@ def main() -> None:
     texts: dict[Path, str] = {}
     for document, name, make in (
         ("arrays.md", "exemptions", exemptions),
+        ("index.md", "figures", figures),
         ("reference.md", "operations", table),
         ("tensorflow-names.md", "names", lambda: dialect_names("tensorflow")),
         ("torch-names.md", "names", lambda: dialect_names("torch")),

@@ -3,6 +3,7 @@
 import io
 import os
 import re
+import shlex
 import subprocess
 import sys
 
@@ -76,6 +77,10 @@ EXPECTED = {
 }
 
 
+#: The answers of `look` have tests of their own.
+NAMES = [*EXPECTED, "look"]
+
+
 @pytest.fixture(scope="module")
 def reports() -> dict[str, demo.Report]:
     return {name: program() for name, program in demo.PROGRAMS.items()}
@@ -97,9 +102,60 @@ def test_answers(name, reports):
             assert got == want, label
 
 
-def test_there_are_five_programs():
-    assert list(demo.PROGRAMS) == list(EXPECTED)
-    assert len(EXPECTED) == 5
+def test_there_are_six_programs():
+    assert list(demo.PROGRAMS) == NAMES
+    assert len(NAMES) == 6
+
+
+def test_the_picture_is_the_gradient(reports):
+    """What `look` shows, against the gradient of the whole network by the same element."""
+    answers = dict(reports["look"].answers)
+    image = np.random.default_rng(0).normal(size=(1, 1, 160, 160)).astype(np.float32)
+    dense = wg.grad(lambda x: demo.network(x)[0, 0, 80, 50])(image)[0, 0]
+    rows, columns = (np.flatnonzero(dense.any(axis=axis)) for axis in (1, 0))
+    window = f"image[{rows[0]}:{rows[-1] + 1}, {columns[0]}:{columns[-1] + 1}]"
+    assert answers["answer[80, 50] depends on"] == window == "image[74:87, 44:57]"
+    shown = answers["and this strongly"].values
+    np.testing.assert_allclose(shown, dense[74:87, 44:57], rtol=1e-4, atol=1e-8)
+
+
+def test_the_pattern_is_that_of_five_points(reports):
+    answers = dict(reports["look"].answers)
+    y, x = np.divmod(np.arange(36), 6)
+    near = np.abs(y[:, None] - y) + np.abs(x[:, None] - x) <= 1
+    assert (answers["heat on a 6 x 6 grid"].pattern.toarray() == near).all()
+    assert answers["sweeps for that Jacobian"] == 1
+
+
+def test_one_line_compares_times(reports):
+    line = dict(reports["look"].answers)["time of its gradient"]
+    assert re.fullmatch(r"\d+\.\d\d ms; all the answer's \d+\.\d ms", line)
+
+
+MAP = demo.HeatMap(np.array([[1.0, -0.5], [0.0, 0.01]]))
+
+
+def test_a_heat_map_in_characters():
+    assert MAP.text() == "+9-5\n . ."
+
+
+@pytest.mark.parametrize(
+    ("colours", "first", "last"),
+    [(1 << 24, "48;2;178;24;43", "48;2;240;225;227"), (256, "48;5;125", "48;5;224")],
+)
+def test_a_heat_map_in_colours(colours, first, last):
+    rows = MAP.text(colours).splitlines()
+    cells = [re.findall(r"\x1b\[([\d;]+)m  \x1b\[0m", row) for row in rows]
+    assert [len(row) for row in cells] == [2, 2]
+    assert (cells[0][0], cells[1][1]) == (first, last)
+    assert [demo._length(row) for row in rows] == [4, 4]
+
+
+def test_a_heat_map_of_nothing_and_of_what_is_not_finite():
+    assert demo.HeatMap(np.zeros((1, 2))).text() == " . ."
+    assert demo.HeatMap(np.zeros((0, 2))).text() == ""
+    assert demo.HeatMap(np.array([[np.inf, 1.0, np.nan]])).text() == "+!+9 ?"
+    assert "\x1b" in demo.HeatMap(np.array([[np.inf, 1.0, np.nan]])).text(256)
 
 
 def printed_numbers(text: str) -> list[float]:
@@ -126,7 +182,7 @@ def test_what_is_printed_is_what_is_expected(name, reports):
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 100])
-@pytest.mark.parametrize("name", EXPECTED)
+@pytest.mark.parametrize("name", NAMES)
 def test_lines_keep_to_the_width(name, width, reports):
     text = demo.render(name, reports[name], 0.0123, width)
     assert max(map(len, text.splitlines())) <= width
@@ -186,8 +242,49 @@ def test_no_marks_when_piped(capsys):
 def test_all_programs_by_default(capsys):
     assert cli.main(["demo"]) == 0
     out = capsys.readouterr().out
-    assert re.findall(r"^(\w+): ", out, flags=re.M) == list(EXPECTED)
-    assert len(re.findall(r"^  took \d+\.\d ms$", out, flags=re.M)) == 5
+    assert re.findall(r"^(\w+): ", out, flags=re.M) == NAMES
+    assert len(re.findall(r"^  took \d+\.\d ms$", out, flags=re.M)) == 6
+    assert out.endswith(f":\n  {demo.NEXT}\n")
+    assert max(map(len, out.splitlines())) <= 80
+    assert out.isascii()
+
+
+def test_the_next_command_runs():
+    words = shlex.split(demo.NEXT)
+    assert words[0] == "wengert"
+    done = subprocess.run(
+        [sys.executable, "-m", *words], capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.stderr) == ("tensor(1.)\n", "")
+
+
+@pytest.mark.parametrize(
+    ("environment", "sign"),
+    [
+        ({"COLORTERM": "truecolor"}, "\x1b[48;2;"),
+        ({"TERM": "xterm-256color"}, "\x1b[48;5;"),
+        ({}, "+9"),
+        ({"COLORTERM": "truecolor", "NO_COLOR": "1"}, "+9"),
+        ({"COLORTERM": "truecolor", "TERM": "dumb"}, "+9"),
+    ],
+)
+def test_colours_where_the_terminal_has_them(environment, sign, monkeypatch):
+    for name in ("NO_COLOR", "COLORTERM", "WT_SESSION"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {"TERM": "xterm", "COLUMNS": "80", **environment}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys, "stdout", screen := Screen())
+    assert cli.main(["demo", "look"]) == 0
+    text = screen.getvalue()
+    assert sign in text
+    assert ("\x1b[48" in text) == (sign != "+9")
+    assert max(map(demo._length, text.splitlines())) <= 80
+
+
+def test_no_colours_when_piped(monkeypatch, capsys):
+    monkeypatch.setenv("COLORTERM", "truecolor")
+    assert cli.main(["demo", "look"]) == 0
+    assert "\x1b" not in capsys.readouterr().out
 
 
 def test_mistakes_are_explained(capsys):

@@ -35,7 +35,12 @@ from wengert.extend import REGISTRY
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 DOCUMENTS = [p for p in (ROOT / "README.md", ROOT / "CONTRIBUTING.md") if p.exists()]
-DOCUMENTS += sorted(DOCS.glob("*.md"))
+DOCUMENTS += sorted(DOCS.rglob("*.md"))
+
+
+def document_name(path: Path) -> str:
+    """Return a document's path within the repository, which names its tests."""
+    return path.relative_to(ROOT).as_posix()
 
 
 class Fenced(NamedTuple):
@@ -128,7 +133,7 @@ def run_script(path: Path, block: Fenced, names: dict[str, Any], shown: str) -> 
     assert alike or got == want, f"{path.name}:{block.line} prints something else than it shows"
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=document_name)
 def test_blocks_run(path: Path) -> None:
     run_document(path)
 
@@ -180,16 +185,80 @@ def anchors(path: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
 
 
-@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", DOCUMENTS, ids=document_name)
 def test_links_lead_somewhere(path: Path) -> None:
     text = re.sub(r"^(```+).*?^\1$", "", path.read_text(encoding="utf-8"), flags=re.M | re.S)
     for target in re.findall(r"\]\(([^)\s]+)\)", text):
         if re.match(r"\w+://|mailto:", target):
             continue
-        file, _, anchor = target.partition("#")
+        file, _, anchor = re.sub(r"#only-(light|dark)$", "", target).partition("#")
         other = (path.parent / file).resolve() if file else path
         assert other.exists(), f"{path.name}: {target}"
         assert not anchor or anchor in anchors(other), f"{path.name}: {target}"
+
+
+# -- the site ---------------------------------------------------------------------------------
+
+SITE = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+#: Documents of the root that are pages of the site, by docs/site_hooks.py.
+FROM_ROOT = {"contributing.md", "changelog.md"}
+
+
+def test_every_page_is_in_the_navigation_once() -> None:
+    listed = re.findall(r"(?:- |: )([\w./-]+\.md)$", SITE.partition("\nnav:\n")[2], flags=re.M)
+    pages = {path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md")}
+    assert sorted(listed) == sorted(pages | FROM_ROOT)
+
+
+def test_programs_of_the_documents_are_not_published() -> None:
+    assert '\nexclude_docs: "*.py"\n' in SITE
+
+
+def shown_in_full() -> list[str]:
+    """Return the names whose docstrings are on the pages of the API."""
+    pages = [page.read_text(encoding="utf-8") for page in (DOCS / "api").glob("*.md")]
+    return [name for page in pages for name in re.findall(r"^::: wengert\.(.*)$", page, flags=re.M)]
+
+
+def test_the_api_pages_show_everything_but_operations() -> None:
+    shown = shown_in_full()
+    assert len(set(shown)) == len(shown)
+    expected = {
+        name
+        for name in wg.__all__
+        if re.match(
+            r"wengert\.(transforms|elements|engine|explain|ops\.variable|backends\.host)\b",
+            getattr(getattr(wg, name), "__module__", "") or "",
+        )
+        and name not in REGISTRY
+    }
+    for module in ("sparse", "optim", "dask"):
+        expected |= {f"{module}.{name}" for name in getattr(wg, module).__all__}
+    assert expected <= set(shown)
+    for name in shown:
+        found: Any = sys.modules["wengert"]
+        for part in name.split("."):
+            found = getattr(found, part)
+        assert inspect.getdoc(found)
+
+
+def picture_texts(path: Path) -> list[str]:
+    return re.findall(r"<text [^>]*>([^<]*)</text>", path.read_text(encoding="utf-8"))
+
+
+def test_the_picture_says_what_the_library_computes(tmp_path: Path) -> None:
+    """The costs in it follow from shapes; drawn anew, with little training, it says the same."""
+    script = [sys.executable, str(DOCS / "make_picture.py"), "--steps=1", f"--out={tmp_path}"]
+    done = subprocess.run(script, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    costs = re.findall(r"^(\w+ elements?: [\d,]+)$", done.stdout, flags=re.M)
+    assert len(costs) == 2
+    front = (DOCS / "index.md").read_text(encoding="utf-8")
+    for theme in ("light", "dark"):
+        drawn = picture_texts(DOCS / "assets" / f"element-{theme}.svg")
+        assert drawn == picture_texts(tmp_path / f"element-{theme}.svg")
+        assert set(costs) <= set(drawn)
+    assert all(cost.rpartition(" ")[2] in front for cost in costs)
 
 
 # -- the reference names what there is ------------------------------------------------------

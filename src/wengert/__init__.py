@@ -26,6 +26,9 @@ from wengert.errors import (
     CutPathWarning,
     DegenerateWarning,
     DtypeError,
+    NoGradientError,
+    NoGradientWarning,
+    NonFiniteError,
     NoRuleError,
     RuleError,
     ShapeError,
@@ -34,7 +37,10 @@ from wengert.errors import (
     WengertError,
 )
 from wengert.explain import cut_paths as _cut_paths  # noqa: F401
+from wengert.explain import float_warnings as _float_warnings  # noqa: F401
 from wengert.explain import html as _html  # noqa: F401
+from wengert.explain.debug import debug
+from wengert.explain.explanation import Explanation, Reason
 from wengert.ops import operators as _operators
 from wengert.ops.contractions import *  # noqa: F403
 from wengert.ops.creation import *  # noqa: F403
@@ -85,14 +91,15 @@ _numpy_protocol.install()
 
 __all__ = [
     "BackendError", "Block", "CompileError", "CutPathError", "CutPathWarning", "DegenerateWarning",
-    "DtypeError", "ForwardAccumulator", "GradientCheckError", "GradientTape", "NoRuleError",
-    "RuleError", "ShapeError", "TapeError", "Tensor", "UnconnectedWarning", "Variable",
+    "DtypeError", "Explanation", "ForwardAccumulator", "GradientCheckError", "GradientTape",
+    "NoGradientError", "NoGradientWarning", "NoRuleError", "NonFiniteError",
+    "Reason", "RuleError", "ShapeError", "TapeError", "Tensor", "UnconnectedWarning", "Variable",
     "WengertError", "abs", "allow_host_fallback", "bool", "check_grads", "checkpoint",
-    "checkpoint_loop", "complex", "cond", "custom_gradient", "custom_jvp", "custom_vjp", "extend",
-    "fft", "gnvp", "grad", "hessian", "hessian_diagonal", "hvp", "implicit_function", "influence",
-    "jac_diagonal", "jacobian", "jit", "jvp", "laplacian", "linalg", "linearize", "nn", "optim",
-    "pow", "random", "round", "running", "scan", "sparse", "special", "stop_gradient",
-    "value_and_grad", "vjp", "vmap", "while_loop",
+    "checkpoint_loop", "complex", "cond", "custom_gradient", "custom_jvp", "custom_vjp", "debug",
+    "extend", "fft", "gnvp", "grad", "hessian", "hessian_diagonal", "hvp", "implicit_function",
+    "influence", "jac_diagonal", "jacobian", "jit", "jvp", "laplacian", "linalg", "linearize",
+    "nn", "optim", "pow", "random", "round", "running", "scan", "sparse", "special",
+    "stop_gradient", "value_and_grad", "vjp", "vmap", "while_loop",
 ]  # fmt: skip
 __all__ += sorted(_public.keys() - {*__all__})
 

@@ -44,12 +44,16 @@ def _program(name: str) -> str:
     return name
 
 
-def _width_and_bold() -> tuple[int, bool]:
-    """Return the columns to fill, and whether the reader is a terminal that shows bold."""
+def _terminal() -> tuple[int, bool, int]:
+    """Return the columns to fill, whether bold is shown, and how many colours, 0 if too few."""
     if not sys.stdout.isatty():
-        return 80, False
-    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
-    return min(shutil.get_terminal_size().columns, 100), not plain
+        return 80, False, 0
+    width, kind = min(shutil.get_terminal_size().columns, 100), os.environ.get("TERM", "")
+    if os.environ.get("NO_COLOR") or kind == "dumb":
+        return width, False, 0
+    if os.environ.get("COLORTERM") in ("truecolor", "24bit") or "WT_SESSION" in os.environ:
+        return width, True, 1 << 24
+    return width, True, 256 if "256" in kind else 0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -58,13 +62,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given[:1] == ["run"]:
         return runner.run(given[1:])  # what follows is the program's, options and all
     options = _parser().parse_args(given)
-    width, bold = _width_and_bold()
+    width, bold, colours = _terminal()
     try:
         for position, name in enumerate(options.names or demo.PROGRAMS):
             report, seconds = demo.timed(name)
             if position:
                 print()
-            print(demo.render(name, report, seconds, width, bold), end="", flush=True)
+            print(demo.render(name, report, seconds, width, bold, colours), end="", flush=True)
+        if not options.names:
+            print(f"\nNext, a program for PyTorch, which need not be installed:\n  {demo.NEXT}")
     except BrokenPipeError:  # the reader has seen enough, as in `wengert demo | head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0

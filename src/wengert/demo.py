@@ -1,4 +1,4 @@
-"""Five small programs that ask for derivatives, and print what they find.
+"""Six small programs that ask for derivatives, and print what they find.
 
 Each function here is one program: it computes everything that it reports, and returns a
 `Report`. `PROGRAMS` names them for ``wengert demo``, and `render` lays a report out.
@@ -6,6 +6,8 @@ Each function here is one program: it computes everything that it reports, and r
 
 from __future__ import annotations
 
+import math
+import re
 import textwrap
 import time
 from collections.abc import Callable
@@ -15,6 +17,7 @@ from typing import Any
 import numpy as np
 
 import wengert as wg
+from wengert.explain.colours import diverging, shares
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,35 @@ class Report:
     title: str
     question: str
     answers: list[tuple[str, Any]]
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """A matrix to look at: a cell for each number, in colours or in characters."""
+
+    values: np.ndarray
+
+    def text(self, colours: int = 0) -> str:
+        """Return the cells, two columns wide, for a terminal of so many colours.
+
+        Without colours a cell is a sign and tenths of the largest number, or a dot.
+        """
+        rows = shares(self.values)
+        return "\n".join("".join(_cell(share, colours) for share in row) for row in rows)
+
+
+def _cell(share: float, colours: int) -> str:
+    if not colours:
+        if math.isnan(share):
+            return " ?"
+        sign = "-" if share < 0 else "+"
+        tenths = 10 if math.isinf(share) else min(9, round(10 * abs(share)))
+        return sign + "0123456789!"[tenths] if tenths else " ."
+    red, green, blue = diverging(share)
+    if colours > 256:
+        return f"\x1b[48;2;{red};{green};{blue}m  \x1b[0m"
+    cube = 16 + 36 * round(red / 51) + 6 * round(green / 51) + round(blue / 51)
+    return f"\x1b[48;5;{cube}m  \x1b[0m"
 
 
 def elements() -> Report:
@@ -241,9 +273,68 @@ def regression() -> Report:
     )
 
 
+def network(image: Any, layers: int = 6, channels: int = 8) -> Any:
+    """Return the answer of a network of 3 x 3 convolutions, whose weights nobody has trained."""
+    nn: Any = wg.nn
+    rng = np.random.default_rng(4)
+    for layer in range(layers):
+        mixing = rng.normal(size=(1 if layer == layers - 1 else channels, image.shape[1], 1, 1))
+        kernels = np.outer([1, 2, 1], [1, 2, 1]) + 2 * rng.normal(size=(*mixing.shape[:2], 3, 3))
+        weights = (mixing * kernels / 12 / np.sqrt(channels)).astype(np.float32)
+        image = wg.tanh(nn.conv2d(image, weights, padding=1))
+    return image
+
+
+def seconds_of(call: Callable[[], Any], rounds: int) -> float:
+    """Return the least time that a call took."""
+    times = []
+    for _ in range(rounds):
+        start = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def look() -> Report:
+    """Show which pixels one pixel of a network's answer depends on, and a sparse pattern."""
+    image = wg.asarray(np.random.default_rng(0).normal(size=(1, 1, 160, 160)).astype(np.float32))
+    with wg.GradientTape(persistent=True) as tape:
+        tape.watch(image)
+        answer = network(image)
+    pixel = answer.at[0, 0, 80, 50]
+    block = tape.gradient(pixel, image, dense=False)
+    rows, columns = block.region[2:]
+    one = seconds_of(lambda: tape.gradient(pixel, image, dense=False), 20)
+    whole = seconds_of(lambda: tape.gradient(answer, image), 3)
+
+    def heat(u: Any) -> Any:
+        p = wg.pad(wg.reshape(u, (6, 6)), 1)
+        flow = p[2:, 1:-1] + p[:-2, 1:-1] + p[1:-1, 2:] + p[1:-1, :-2] - 4 * p[1:-1, 1:-1]
+        return wg.reshape(flow, (36,))
+
+    plan = wg.sparse.jacobian(heat, np.zeros(36))
+    return Report(
+        title="What one number depends on, to look at",
+        question=(
+            "A network of six 3 x 3 convolutions answers with an image. Which pixels of its "
+            "input does one pixel depend on; and which elements does a sparse Jacobian have? "
+            "Red and + are positive, blue and - negative."
+        ),
+        answers=[
+            ("answer[80, 50] depends on", f"image[{_range(rows)}, {_range(columns)}]"),
+            ("and this strongly", HeatMap(block.values.numpy()[0, 0])),
+            ("time of its gradient", f"{1e3 * one:.2f} ms; all the answer's {1e3 * whole:.1f} ms"),
+            ("heat on a 6 x 6 grid", plan),
+            ("sweeps for that Jacobian", plan.sweeps),
+        ],
+    )
+
+
 PROGRAMS: dict[str, Callable[[], Report]] = {
-    program.__name__: program for program in (elements, replace, within, targets, regression)
+    program.__name__: program for program in (elements, replace, within, targets, regression, look)
 }
+#: What to try after the demo: a program for PyTorch, which need not be installed.
+NEXT = 'wengert run -c "import torch as t; print(t.func.grad(t.sin)(t.tensor(0.)))"'
 
 
 def timed(name: str) -> tuple[Report, float]:
@@ -253,37 +344,55 @@ def timed(name: str) -> tuple[Report, float]:
     return report, time.perf_counter() - start
 
 
-def render(name: str, report: Report, seconds: float, width: int = 80, bold: bool = False) -> str:
+def render(
+    name: str,
+    report: Report,
+    seconds: float,
+    width: int = 80,
+    bold: bool = False,
+    colours: int = 0,
+) -> str:
     """Return a report as text of at most `width` columns, where words and numbers allow it."""
     mark = "\x1b[1m{}\x1b[0m".format if bold else str
     lines = [mark(line) for line in textwrap.wrap(f"{name}: {report.title}", width)]
     lines += textwrap.wrap(report.question, width, initial_indent="  ", subsequent_indent="  ")
-    lines += ["", *_table(report.answers, width), "", f"  took {1000 * seconds:.1f} ms"]
+    lines += ["", *_table(report.answers, width, colours), "", f"  took {1000 * seconds:.1f} ms"]
     return "\n".join(lines) + "\n"
 
 
-def _table(answers: list[tuple[str, Any]], width: int) -> list[str]:
+def _table(answers: list[tuple[str, Any]], width: int, colours: int) -> list[str]:
     """Return answers in two columns, or below their labels where those do not fit."""
     column = 4 + max(len(label) for label, _ in answers)
-    shown = [_shown(value, width - column) for _, value in answers]
+    shown = [_shown(value, width - column, colours) for _, value in answers]
     lines = []
-    if column + max(len(line) for text in shown for line in text.splitlines()) <= width:
+    if column + max(_length(line) for text in shown for line in text.splitlines()) <= width:
         for (label, _), text in zip(answers, shown, strict=True):
             first, *rest = text.splitlines()
             lines += [f"  {label:{column - 2}}{first}", *(" " * column + line for line in rest)]
         return lines
     for label, value in answers:
         lines += textwrap.wrap(label, width, initial_indent="  ", subsequent_indent="  ")
-        lines += ["    " + line for line in _shown(value, width - 4).splitlines()]
+        lines += ["    " + line for line in _shown(value, width - 4, colours).splitlines()]
     return lines
 
 
-def _shown(value: Any, width: int) -> str:
+def _length(line: str) -> int:
+    """Return how many columns a line takes: colours take none."""
+    return len(re.sub(r"\x1b\[[\d;]*m", "", line))
+
+
+def _range(r: range) -> str:
+    return str(r.start) if len(r) == 1 else f"{r.start}:{r.stop}"
+
+
+def _shown(value: Any, width: int, colours: int = 0) -> str:
     """Return a value as text, with numbers short enough to read."""
+    if isinstance(value, HeatMap):
+        return value.text(colours)
+    if hasattr(value, "draw"):  # a plan: its class is not imported for the other programs
+        return value.draw(min(36, width - 2))
     if isinstance(value, wg.Block):
-        where = ", ".join(
-            str(r.start) if len(r) == 1 else f"{r.start}:{r.stop}" for r in value.region
-        )
+        where = ", ".join(map(_range, value.region))
         return f"{_shown(value.values, width)}\nat [{where}] of shape {value.shape}"
     if isinstance(value, wg.Tensor):
         array = value.numpy() + 0.0  # which makes 0 of -0

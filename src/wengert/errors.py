@@ -6,7 +6,9 @@ import linecache
 import sys
 from collections.abc import Callable
 from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
+
+import numpy as np
 
 
 class WengertError(Exception):
@@ -49,6 +51,25 @@ class CutPathWarning(UserWarning):
     """A recorded value left the tape, so derivatives stop there."""
 
 
+class NonFiniteError(WengertError, FloatingPointError):
+    """An element became NaN or infinite under `wg.debug(nan=True)`.
+
+    `report` says where: the operation, its line, the element, its operands.
+    """
+
+    def __init__(self, message: str, report: Any = None) -> None:
+        super().__init__(message)
+        self.report = report
+
+
+class NoGradientError(WengertError, TypeError):
+    """A gradient that is None was given where numbers are needed."""
+
+
+class NoGradientWarning(UserWarning):
+    """A gradient is None, and the message says why."""
+
+
 class DegenerateWarning(UserWarning):
     """A derivative was asked for where equal eigenvalues leave it undetermined."""
 
@@ -74,23 +95,27 @@ def is_between(frame: FrameType) -> bool:
     return library_of(frame) in _BETWEEN
 
 
-def _users_frame() -> tuple[FrameType, int]:
-    """Return the nearest frame outside this package and what it calls, and how far out that is."""
-    frame, depth = sys._getframe(1), 1
+def users_frame() -> FrameType:
+    """Return the nearest frame outside of this package and of the libraries that it calls."""
+    frame = sys._getframe(1)
     while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in _BETWEEN:
-        frame, depth = frame.f_back, depth + 1
-    return frame, depth
+        frame = frame.f_back
+    return frame
 
 
 def caller_line() -> str:
     """Return "file:line" of the user's own code."""
-    frame, _ = _users_frame()
+    frame = users_frame()
     return f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
 
 def caller_depth() -> int:
     """Return the `stacklevel` with which the caller's warnings.warn names that line."""
-    return _users_frame()[1] - 1
+    frame: FrameType | None = sys._getframe(1)
+    users, depth = users_frame(), 1
+    while frame is not None and frame is not users:
+        frame, depth = frame.f_back, depth + 1
+    return depth
 
 
 def line_of(error: BaseException) -> str:
@@ -105,6 +130,21 @@ def line_of(error: BaseException) -> str:
     name, number = found.tb_frame.f_code.co_filename, found.tb_lineno
     text = linecache.getline(name, number).strip()
     return f"{name}:{number}" + (f" ({text})" if text else "")
+
+
+def explain_shapes(op: Any, raws: list[Any], error: ValueError) -> NoReturn:
+    """Raise an error that names the shapes if they do not broadcast, else the one given."""
+    shapes = [tuple(getattr(r, "shape", ())) for r in raws]
+    if op.broadcasts:
+        try:
+            np.broadcast_shapes(*shapes)
+        except ValueError:
+            names = " and ".join(map(str, shapes))
+            raise ShapeError(
+                f"{op.name}: shapes {names} do not broadcast: from the right, each pair of "
+                "lengths must be equal or one of them 1; wg.reshape or wg.expand_dims adds the 1"
+            ) from error
+    raise error
 
 
 class _CutsShown:

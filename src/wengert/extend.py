@@ -1,6 +1,6 @@
 """The public way to declare a new operation: one function for each family.
 
-See the how-to "Add an operation" for an example of each.
+See docs/how-to/own-operations.md for an example of each.
 """
 
 from wengert.engine.cotangents import Block

@@ -15,6 +15,7 @@ from typing import Any
 from wengert.dialects import facade
 from wengert.dialects.tensorflow.keras import bridge
 from wengert.errors import is_between
+from wengert.explain.report import Report, reports
 
 #: What a program imports, and what it gets.
 ANSWERS = {
@@ -27,12 +28,13 @@ ANSWERS = {
 _WATCHED = (*ANSWERS, "keras")
 
 USAGE = f"""\
-usage: wengert run script.py [argument ...]
-       wengert run -m module [argument ...]
-       wengert run -c code [argument ...]
+usage: wengert run [--why] script.py [argument ...]
+       wengert run [--why] -m module [argument ...]
+       wengert run [--why] -c code [argument ...]
 
 Run a Python program as `python` does, but have Wengert answer where it imports
 {", ".join(ANSWERS)}. From Python: `with wengert.running(): ...`
+With --why, say at the end which gradients were None or not finite, why, and where.
 """
 
 
@@ -127,6 +129,8 @@ def run(arguments: Sequence[str]) -> int:
     if not arguments or arguments[0] in ("-h", "--help"):
         print(USAGE, end="", file=sys.stdout if arguments else sys.stderr)
         return 0 if arguments else 2
+    if arguments[0] == "--why":
+        return _explained(arguments[1:])
     first, *rest = arguments
     if first in ("-m", "-c"):
         if not rest:
@@ -142,6 +146,21 @@ def run(arguments: Sequence[str]) -> int:
         return _refuse(f"{first} is {kind}, seen from {os.getcwd()}; give the path of a script")
     place = os.path.dirname(os.path.realpath(first))
     return _guarded(lambda main: _execute_file(first, main), [first, *rest], place)
+
+
+def _explained(arguments: Sequence[str]) -> int:
+    """Run a program, and then say what was wrong with its gradients."""
+    if not arguments:
+        return _refuse("--why needs a script")
+    report = Report()
+    reports.append(report)
+    report.start()
+    try:
+        return run(arguments)
+    finally:
+        report.stop()
+        reports.remove(report)
+        print(f"\n{report}", file=sys.stderr)
 
 
 def _refuse(problem: str) -> int:

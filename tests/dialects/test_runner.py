@@ -233,7 +233,7 @@ def test_bad_command_lines(arguments: list[str], told: str, capsys: Any) -> None
 
 def test_help(capsys: Any) -> None:
     assert cli.main(["run", "--help"]) == 0
-    assert "wengert run -m module" in capsys.readouterr().out
+    assert "wengert run [--why] -m module" in capsys.readouterr().out
     with pytest.raises(SystemExit):
         cli.main(["--help"])
     out = " ".join(capsys.readouterr().out.split())

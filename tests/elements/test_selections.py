@@ -132,6 +132,17 @@ def test_variables() -> None:
     assert_near(tape.gradient(loss, v.at[2]), tape.gradient(loss, v).numpy()[2])
 
 
+def test_a_selection_of_a_variable_reads_its_current_value() -> None:
+    v = wg.Variable([1.0, 2.0, 3.0])
+    kept = v.at[1:]
+    v.assign([4.0, 5.0, 6.0])
+    assert kept.get().tolist() == [5.0, 6.0]
+    assert kept.add(1.0).tolist() == [4.0, 6.0, 7.0]
+    with wg.GradientTape() as tape:  # read by way of the selection, the variable is watched
+        loss = wg.sum(kept.get() ** 2)
+    assert tape.gradient(loss, v).tolist() == [0.0, 10.0, 12.0]
+
+
 def test_not_connected() -> None:
     x, y = wg.asarray(X), wg.asarray(X)
     with wg.GradientTape(persistent=True) as tape:

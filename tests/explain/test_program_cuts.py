@@ -29,7 +29,8 @@ CUTS = Cuts(
 def cut_of(value: Any) -> str:
     """Return what cut the path to a value of the function that asks."""
     frame = sys._getframe(1)
-    return CUTS.found_at(frame, value).rpartition(":")[0].replace(__file__, "here")
+    found = CUTS.found_at(frame, value)
+    return "" if found is None else str(found).rpartition(":")[0].replace(__file__, "here")
 
 
 def test_a_method_an_attribute_and_a_number() -> None:

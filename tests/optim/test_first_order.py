@@ -215,7 +215,12 @@ def test_a_gradient_of_none_in_a_dataclass():
     gradients = tape.gradient(loss, layer)
     assert gradients.bias is None
     optimiser = optim.Adam(0.1)
-    _, state = optimiser.step(layer, gradients, optimiser.init(layer))
+    with pytest.raises(wg.NoGradientError, match="layer was not read while tape recorded"):
+        optimiser.step(layer, gradients, optimiser.init(layer))
+    assert layer.weight.numpy()[0] == 1.0
+    given = Layer(gradients.weight, None)
+    del tape
+    _, state = optimiser.step(layer, given, optimiser.init(layer))
     assert layer.bias.numpy() == 1.0 and layer.weight.numpy()[0] < 1.0
     assert (state["count"].weight, state["count"].bias) == (1, 0)
 
@@ -325,6 +330,17 @@ def test_a_selection_is_stepped_alone():
     assert variable.numpy()[[0, 2]].tolist() == [1.0, 3.0]
     assert tensor.numpy()[2] == 3.0
     assert variable.numpy()[1] == tensor.numpy()[1] < whole[1]
+
+
+def test_a_selection_may_be_kept_from_step_to_step():
+    optimiser, start = optim.Adam(0.1), np.array([1.0, 2.0, 3.0])
+    kept, anew = wg.Variable(start), wg.Variable(start)
+    selection = kept.at[1:]
+    state, other = optimiser.init(selection), optimiser.init(anew.at[1:])
+    for _ in range(3):
+        _, state = optimiser.step(selection, 2 * kept.value()[1:], state)
+        _, other = optimiser.step(anew.at[1:], 2 * anew.value()[1:], other)
+    assert kept.numpy().tolist() == anew.numpy().tolist()
 
 
 def test_plain_descent_keeps_a_block_a_block(monkeypatch):

@@ -20,12 +20,13 @@ from wengert.backends import numpy_kernels
 from wengert.backends.extended_dtypes import extended, finfo
 from wengert.backends.host import allow_host_fallback, has_values, is_on_host, to_host, to_numpy
 from wengert.backends.namespace import Kept, Namespace, kind_of, numpy_extension
+from wengert.errors import BackendError
 
 __all__ = [
-    "NUMPY", "QUICK", "Kept", "Namespace", "allow_host_fallback", "extended", "finfo",
-    "has_values", "is_byte",
-    "is_inexact", "is_narrow", "is_on_host", "kind_of", "loses", "namespace_of", "narrow_among",
-    "plain", "promoted", "protected", "rounded", "to_host", "to_numpy",
+    "NUMPY", "QUICK", "Kept", "Namespace", "allow_host_fallback", "extended", "finfo", "guarded",
+    "has_values", "in_one_program", "is_byte", "is_inexact", "is_narrow", "is_on_host", "kind_of",
+    "loses", "namespace_of", "narrow_among", "plain", "promoted", "protected", "rounded",
+    "to_host", "to_numpy",
 ]  # fmt: skip
 
 NUMPY = Namespace(
@@ -74,6 +75,21 @@ def _library(base: Any) -> Any:
     if found.table.array is not None:
         QUICK[found.table.array] = attrgetter("device") if found.table.by_device else type
     return found
+
+
+def in_one_program(name: str, xp: Any, other: Any, raws: list[Any]) -> tuple[Any, list[Any]]:
+    """Return the namespace that compiles a program, and its arrays with NumPy's as constants.
+
+    Elsewhere arrays of two libraries do not meet, and an error says so.
+    """
+    both = {xp, other} - {NUMPY}
+    mine: Any = both.pop() if len(both) == 1 else None
+    if mine is None or mine.control is None or not any(map(mine.control.is_traced, raws)):
+        raise BackendError(
+            f"{name}: got arrays of {xp.name} and of {other.name if other else 'no library'}; "
+            "convert one first, with wg.from_dlpack or its library's own asarray"
+        )
+    return mine, [mine.asarray(r) if isinstance(r, np.ndarray) else r for r in raws]
 
 
 def is_narrow(dtype: Any) -> bool:
@@ -179,3 +195,19 @@ def _is_writable(array: np.ndarray) -> bool:
             return True
         link = link.base
     return link is not None and not isinstance(link, bytes)
+
+
+def guarded(rule: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a user's rule that cannot write to what it reads, which others read as well."""
+
+    def call(xp: Any, *values: Any) -> Any:
+        locked = [v for v in values if isinstance(v, np.ndarray) and v.flags.writeable]
+        for value in locked:
+            value.flags.writeable = False
+        try:
+            return rule(xp, *values)
+        finally:
+            for value in locked:
+                value.flags.writeable = True
+
+    return call

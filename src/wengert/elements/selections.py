@@ -121,13 +121,17 @@ class Selection:
     np.float64(6.0)
     """
 
-    __slots__ = ("_key", "_owner", "_parts", "_x")
+    __slots__ = ("_key", "_owner", "_parts")
 
     def __init__(self, owner: Any, key: Any) -> None:
         self._owner = owner  # a tensor or a variable
-        self._x = shapes.tensor(owner, "at[...]")
         self._key = key
         self._parts = parse_key(key, self._x.shape).parts
+
+    @property
+    def _x(self) -> Tensor:
+        """The tensor that the elements are of; of a variable, its current value."""
+        return shapes.tensor(self._owner, "at[...]")
 
     def __wengert_selection__(self) -> tuple[Any, Selected]:
         """Return the tensor and which of its elements, for a gradient of or by them."""

@@ -12,6 +12,7 @@ import linecache
 import sys
 import textwrap
 import types
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -20,11 +21,13 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
+from wengert.backends.float_errors import LOCATED, FloatErrors
 from wengert.engine.batching import levels
 from wengert.engine.node import NOBODY, Node, Tokens, active, meet, next_order
 from wengert.engine.op import Op, Shapes
-from wengert.engine.record import apply, explain_shapes, finished, witnesses
+from wengert.engine.record import apply, finished, witnesses
 from wengert.engine.tensor import Tensor
+from wengert.errors import explain_shapes
 
 _DOUBLE, _SINGLE = np.dtype("float64"), np.dtype("float32")
 _DTYPES = [np.dtype(c) for c in "?bhilqBHILQfdFD"]  # narrow floats do not go the fast way
@@ -49,8 +52,8 @@ class Front:
     depth: int = 0
     #: what nodes are told they are called; "" for nothing
     label: str = ""
-    #: how to compute without NumPy's warnings, if that is wanted: `dialects.quiet.QUIETLY`
-    quiet: Any = None
+    #: what NumPy does about floating-point errors: natively and in dialects not the same
+    errors: FloatErrors = LOCATED
     #: a condition on the arrays _x0, _x1, in Python, without which a call is unusual
     when: str = ""
     #: the operation's parameters, if they are known already: a call does not take any
@@ -66,9 +69,11 @@ NATIVE = Front()
 
 def caller(op: Op, front: Front = NATIVE) -> Callable[..., Any]:
     """Return the function that calls an operation: arrays by position, parameters by keyword."""
-    names = dict(_NAMES)
-    call = types.FunctionType(_stub.__code__, names, op.name)
+    known = {"_op": op, "_otherwise": front.otherwise, "_known": front.known or {}}
+    names = {**_NAMES, **known, "_fast": _stub.__code__}
+    call = types.FunctionType((_watched if _general else _stub).__code__, names, op.name)
     names["_first_call"] = lambda: _write(call, op, front)
+    _callers.add(call)
     return call
 
 
@@ -77,6 +82,19 @@ def _on_library(op: Op, front: Front, calls: dict[Any, Any], array: Any) -> Call
     xp: Any = backends.namespace_of(array)
     call = calls[backends.QUICK[type(array)](array)] = caller(op.on(xp), replace(front, xp=xp))
     return call
+
+
+#: Every function that was made here, and whether all of them go the general way.
+_callers: weakref.WeakSet[types.FunctionType] = weakref.WeakSet()
+_general = False
+
+
+def show_calls(on: bool) -> None:
+    """Have `record.apply` make all calls, which shows them to who is `watching`, or no longer."""
+    global _general
+    _general = on
+    for call in list(_callers):
+        call.__code__ = _watched.__code__ if on else call.__globals__["_fast"]
 
 
 def _constant(number: float, dtype: Any, known: dict[Any, Any], make: Any = np.array) -> Any:
@@ -105,21 +123,27 @@ def _stub(*args: Any, **params: Any) -> Any:
     return _first_call()(*args, **params)  # type: ignore[name-defined]  # noqa: F821
 
 
+def _watched(*args: Any, **params: Any) -> Any:
+    return _otherwise(_op, args, {**_known, **params})  # type: ignore[name-defined]  # noqa: F821
+
+
 def _write(function: types.FunctionType, op: Op, front: Front) -> Callable[..., Any]:
     """Give a function its code, and return what is called the first time, from one frame below."""
     calls: dict[Any, Any] = {}
     function.__globals__.update({
         "_calls": calls, "_on_library": partial(_on_library, op, front, calls),
-        "_op": op, "_kind": front.kind, "_otherwise": front.otherwise, "_always": front.always,
+        "_kind": front.kind, "_always": front.always,
         "_make": partial(object.__new__, front.kind) if "__new__" in vars(front.kind)
         else front.kind, "_compute": _computing(op, front),  # blank, without a `__new__` of its own
         "_usual_dtypes": {d for d in _DTYPES if d.kind in front.kinds},
         "_number_of": {d: c for d, c in CONSTANTS.items() if d.kind in (front.kinds or "fc")}.get,
         **(front.known or {}),
-        **({f"_{k}": v for k, v in front.quiet._asdict().items()} if front.quiet else {}),
+        "_state": front.errors.state, "_usual": front.errors.usual, "_run": front.errors.run,
+        "_slowly": front.errors.slowly,
         **_library(front.xp),
     })  # fmt: skip
-    function.__code__ = _compiled(op, front, function.__globals__).__code__
+    code = function.__globals__["_fast"] = _compiled(op, front, function.__globals__).__code__
+    function.__code__ = code
     if not front.depth:
         return function
     return _compiled(op, replace(front, depth=front.depth + 1), function.__globals__)
@@ -230,9 +254,9 @@ class _Source:
         return head + _indented("\n".join([*parts, "return _z\n"]))
 
     def computed(self) -> str:
-        """Return the lines that compute; another thread in the quiet context is a RuntimeError."""
+        """Return the lines that compute; another thread in the same context is a RuntimeError."""
         given = f"{self.arrays}{self.settings}"
-        if self.front.quiet is None:
+        if self.front.xp is not backends.NUMPY:
             return f"_y = _compute({given})"
         slowly = f"_slowly(_compute, {given})"
         return f"""try:

@@ -30,7 +30,7 @@ class Token:
     that the tape did not record and was told to watch: no path leads further back from them.
     """
 
-    __slots__ = ("alive", "starts", "transform", "variables", "watches_read")
+    __slots__ = ("__weakref__", "alive", "starts", "transform", "variables", "watches_read")
 
     def __init__(self, watches_read: bool, transform: str = "") -> None:
         self.alive = True
@@ -44,6 +44,10 @@ Tokens = frozenset[Token]
 NOBODY: Tokens = frozenset()
 #: The tapes that record in this thread or async task.
 active: ContextVar[Tokens] = ContextVar("wengert_active", default=NOBODY)
+
+
+#: Who sees each call and each rule's answer, for explanations and profiles: `explain.watchers`.
+watching: ContextVar[Any] = ContextVar("wengert_watching", default=None)
 
 
 def meet(tokens: Tokens, recording: Tokens) -> Tokens:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from wengert import backends
 from wengert.engine.cotangents import Block
 from wengert.engine.node import NOBODY, Edge, Edges, Node, Values, new_node
 from wengert.errors import RuleError
@@ -118,7 +119,7 @@ class Op:
         #: what a rule can read, in the order that `record` lays it out
         self.names = ("y", *values, *shapes, "shapes", *self.params)
         self.reads = tuple(None if r is None else self._reads(r) for r in self.rules)
-        self.rules = tuple(r if r is None or _is_ours(r) else _guarded(r) for r in rules)
+        self.rules = tuple(r if r is None or _is_ours(r) else backends.guarded(r) for r in rules)
         self.picks = tuple(None if r is None else self._pick(r) for r in self.reads)
         #: the names by which rules read arrays of numbers
         self.arrays = frozenset({"y", "arrays", *self.args})
@@ -219,22 +220,6 @@ def parameters_of(function: Callable[..., Any]) -> tuple[str, ...]:
 
 def _is_ours(rule: Callable[..., Any]) -> bool:
     return getattr(rule, "__module__", "").partition(".")[0] == __name__.partition(".")[0]
-
-
-def _guarded(rule: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a user's rule that cannot write to what it reads, which others read as well."""
-
-    def call(xp: Any, *values: Any) -> Any:
-        locked = [v for v in values if isinstance(v, np.ndarray) and v.flags.writeable]
-        for value in locked:
-            value.flags.writeable = False
-        try:
-            return rule(xp, *values)
-        finally:
-            for value in locked:
-                value.flags.writeable = True
-
-    return call
 
 
 #: The node of a watched tensor, and of one result of an operation that has several.

@@ -7,17 +7,18 @@ functions that are written for one operation each, in `engine.fastpath`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from wengert import backends
 from wengert.backends import Kept, Namespace
+from wengert.backends.float_errors import LOCATED
 from wengert.engine.batching import highest, is_traced, levels, plain_namespace
-from wengert.engine.node import NOBODY, Edge, Node, Tokens, active, meet, new_node
+from wengert.engine.node import NOBODY, Edge, Node, Tokens, active, meet, new_node, watching
 from wengert.engine.op import OUTPUT, Op, Shapes
 from wengert.engine.tensor import Tensor, wrap
-from wengert.errors import BackendError, ShapeError
+from wengert.errors import explain_shapes
 
 SCALARS = (bool, int, float, complex)
 #: What is called with each node that is traced, as long as somebody asks for it.
@@ -91,7 +92,7 @@ def lower(op: Op, args: tuple[Any, ...]) -> tuple[Op, Any, list[Any], list[Node 
             if _is_number(first, found):
                 xp = found
                 continue
-            xp, raws = in_one_program(op.name, xp, found, raws)
+            xp, raws = backends.in_one_program(op.name, xp, found, raws)
         if dtype is None and backends.is_inexact(raw.dtype):
             dtype = raw.dtype
     if xp is None:
@@ -106,21 +107,6 @@ def lower(op: Op, args: tuple[Any, ...]) -> tuple[Op, Any, list[Any], list[Node 
     return op, xp, raws, nodes
 
 
-def in_one_program(name: str, xp: Any, other: Any, raws: list[Any]) -> tuple[Any, list[Any]]:
-    """Return the namespace that compiles a program, and its arrays with NumPy's as constants.
-
-    Elsewhere arrays of two libraries do not meet, and an error says so.
-    """
-    both = {xp, other} - {backends.NUMPY}
-    mine: Any = both.pop() if len(both) == 1 else None
-    if mine is None or mine.control is None or not any(map(mine.control.is_traced, raws)):
-        raise BackendError(
-            f"{name}: got arrays of {xp.name} and of {other.name if other else 'no library'}; "
-            "convert one first, with wg.from_dlpack or its library's own asarray"
-        )
-    return mine, [mine.asarray(r) if isinstance(r, np.ndarray) else r for r in raws]
-
-
 def beside(tensor: Tensor, other: Tensor) -> Tensor:
     """Return a tensor on NumPy as a constant of the program that `other` is compiled in, if any."""
     if not isinstance(tensor._raw, np.ndarray) or not is_traced(other._raw):
@@ -132,7 +118,7 @@ def check_together(name: str, one: Tensor, other: Tensor) -> None:
     """Raise unless two tensors are of one library and on one device, or of one program."""
     mine, theirs = plain_namespace(one._raw), plain_namespace(other._raw)
     if mine is not theirs:
-        in_one_program(name, mine, theirs, [one._raw, other._raw])
+        backends.in_one_program(name, mine, theirs, [one._raw, other._raw])
 
 
 def _is_number(raw: Any, xp: Any) -> bool:
@@ -168,11 +154,19 @@ def apply(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
             from wengert.engine.examples import apply_batched
 
             return apply_batched(op, level, raws, nodes, params)
+    watcher = watching.get()
+    compute = op.compute if watcher is None else watcher.computing(op)
     try:
-        y = op.compute(xp, *raws, **params)
+        if xp is backends.NUMPY:
+            y = LOCATED.slowly(compute, xp, *raws, **params)
+        else:
+            y = compute(xp, *raws, **params)
     except ValueError as error:
         explain_shapes(op, raws, error)
-    return finished(op, y, raws, nodes, params)
+    result = finished(op, y, raws, nodes, params)
+    if watcher is not None:
+        watcher.made(op, result, raws, nodes, params)
+    return result
 
 
 def finished(
@@ -236,18 +230,3 @@ def output_node(whole: Node, position: int, part: Any) -> Node | None:
     if not backends.is_inexact(part.dtype):
         return None
     return new_node(OUTPUT, whole, position, (), (), whole.tokens, tuple(part.shape), part.dtype)
-
-
-def explain_shapes(op: Op, raws: list[Any], error: ValueError) -> NoReturn:
-    """Raise an error that names the shapes if they do not broadcast, else the one given."""
-    shapes = [tuple(getattr(r, "shape", ())) for r in raws]
-    if op.broadcasts:
-        try:
-            np.broadcast_shapes(*shapes)
-        except ValueError:
-            names = " and ".join(map(str, shapes))
-            raise ShapeError(
-                f"{op.name}: shapes {names} do not broadcast: from the right, each pair of "
-                "lengths must be equal or one of them 1; wg.reshape or wg.expand_dims adds the 1"
-            ) from error
-    raise error

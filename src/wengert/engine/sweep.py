@@ -13,7 +13,7 @@ from typing import Any
 
 from wengert.backends import is_inexact
 from wengert.engine.cotangents import Block, Region, add, around, fit, restrict, zero
-from wengert.engine.node import Edge, Edges, Node, Token, Values
+from wengert.engine.node import Edge, Edges, Node, Token, Values, watching
 from wengert.engine.op import OUTPUT, Op
 from wengert.engine.record import output_node
 from wengert.engine.tensor import wrap
@@ -126,6 +126,7 @@ def reverse(
     cotangents, owned, add_part = carried.cotangents, carried.owned, carried.add
     results: dict[Node, Any] = {}
     array = getattr(xp, "array", None) if not recorded else None
+    watcher = watching.get()
     for node in entries:
         g = cotangents.pop(node, None)
         if g is None:
@@ -150,7 +151,8 @@ def reverse(
                 edges = recorded_edges(node, edges)
             fresh = op.fresh
             own = fresh and node in owned and node not in sources
-            parts = iter(op.pull(xp, g, node, edges, own))
+            pull = op.pull if watcher is None else watcher.pulling(op)
+            parts = iter(pull(xp, g, node, edges, own))
             for edge in edges:
                 parent, part = edge[0], next(parts)
                 if (

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from wengert import backends
+from wengert.backends.float_errors import LOCATED
 from wengert.engine import cotangents as ct
 from wengert.engine.batching import levels
 from wengert.engine.node import NOBODY, Node, Token, Tokens, active, watch
@@ -41,7 +42,7 @@ class Tape:
         self._check_thread("entered")
         if self._thread is not None:
             raise TapeError("this tape is open already; make another GradientTape for nesting")
-        self._thread = threading.get_ident()
+        self._thread, self._was_entered = threading.get_ident(), True
         active.set(active.get() | {self._token})
         return self
 
@@ -153,7 +154,13 @@ class Tape:
         self._spend("gradient")
         found = self._sweep(seeds, places)
         zero = unconnected_gradients == "zero"
-        return rebuild([_answer(found, place, zero, dense) for place in places])
+        answers = [_answer(found, place, zero, dense) for place in places]
+        if len(found) < len(places) and not zero:
+            self._tell_nones(target, given, answers)
+        return rebuild(answers)
+
+    def _tell_nones(self, target: Any, given: list[Any], answers: list[Any]) -> None:
+        """Have it noted that no path leads to some sources."""
 
     def _check_asked(self, method: str, unconnected_gradients: str) -> None:
         self._check_thread(f"asked for a {method}")
@@ -244,11 +251,13 @@ class Tape:
             node: Any = part.node
             seeds[node] = ct.add(xp, seeds[node], g) if node in seeds else g
         active.set(recording or NOBODY)
+        located = None if recorded else LOCATED.enter()
         try:
             release = self._token if last and not self._persistent else None
             parts, ends = regions_of(wanted), self._token.starts
             found = reverse(xp, entries, seeds, sources, recorded, release, parts, ends)
         finally:
+            LOCATED.leave(located)
             active.set(before)
             self._token.alive = self._persistent or not last
         return found if recorded else {node: _wrapped(g) for node, g in found.items()}

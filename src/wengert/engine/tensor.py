@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
-from wengert.engine.node import Node, active
+from wengert.engine.node import Node, active, watching
 from wengert.engine.operand import Operand
 
 #: The ways out to Python and to other libraries, which a Variable has too.
@@ -78,6 +78,8 @@ class Tensor(Operand):
 
     def numpy(self) -> np.ndarray:
         """Return the values as a NumPy array that cannot be written to."""
+        if (watcher := watching.get()) is not None:
+            watcher.left(self, "x.numpy()")
         return backends.to_numpy(self.data)
 
     def item(self) -> Any:

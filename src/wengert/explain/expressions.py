@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import itertools
 import linecache
-from types import FrameType
+from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
 
@@ -41,11 +41,18 @@ def parsed(path: str, names: dict[str, Any] | None = None) -> tuple[ast.Module, 
 
 def expression_of(frame: FrameType) -> Expression | None:
     """Return the call, the operator or the target of an assignment that a frame is at."""
-    found = parsed(frame.f_code.co_filename, frame.f_globals)
+    return expression_at(frame.f_code, frame.f_lasti, frame.f_globals)
+
+
+def expression_at(
+    code: CodeType, last: int, names: dict[str, Any] | None = None
+) -> Expression | None:
+    """Return the expression that an instruction of a program evaluates."""
+    found = parsed(code.co_filename, names)
     if found is None:
         return None
     tree, lines = found
-    line, end_line, column, end_column = _position(frame)
+    line, end_line, column, end_column = _position(code, last)
     if line is None or end_line is None or column is None or end_column is None:
         return None
     best: tuple[int, Expression] | None = None
@@ -63,10 +70,9 @@ def expression_of(frame: FrameType) -> Expression | None:
     return None if best is None else best[1]
 
 
-def _position(frame: FrameType) -> tuple[int | None, int | None, int | None, int | None]:
-    """Return where the instruction that a frame is at stands in its file."""
-    positions = frame.f_code.co_positions()
-    return next(itertools.islice(positions, frame.f_lasti // 2, None), (None,) * 4)
+def _position(code: CodeType, last: int) -> tuple[int | None, int | None, int | None, int | None]:
+    """Return where an instruction stands in its file."""
+    return next(itertools.islice(code.co_positions(), last // 2, None), (None,) * 4)
 
 
 def _holds(statement: ast.stmt, line: int, end_line: int) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import linecache
 import types
 from collections.abc import Callable, Collection, Iterator
 from typing import Any, NamedTuple
@@ -24,7 +25,28 @@ class Step(NamedTuple):
 
     names: set[str]
     value: ast.AST
-    paused: str | None
+    paused: Cut | None
+
+
+class Cut(NamedTuple):
+    """What no gradient goes through, and its line."""
+
+    name: str
+    path: str
+    line: int
+
+    @property
+    def location(self) -> str:
+        """The line as "file:line"."""
+        return f"{self.path}:{self.line}"
+
+    @property
+    def text(self) -> str:
+        """What stands in the line."""
+        return linecache.getline(self.path, self.line).strip()
+
+    def __str__(self) -> str:
+        return f"{self.name} at {self.location}"
 
 
 class Cuts(NamedTuple):
@@ -50,14 +72,14 @@ class Cuts(NamedTuple):
     modes: Collection[str]
     is_live: Callable[[Any], bool]
 
-    def found_at(self, frame: types.FrameType, value: Any) -> str:
-        """Return what cut the path to a value, and the line; "" where that is not found."""
+    def found_at(self, frame: types.FrameType, value: Any) -> Cut | None:
+        """Return what cut the path to a value, and the line; None where that is not found."""
         try:
-            return self._cut_before(frame, value) or ""
+            return self._cut_before(frame, value)
         except RecursionError:  # an expression of many thousand terms
-            return ""
+            return None
 
-    def _cut_before(self, frame: types.FrameType, value: Any) -> str | None:
+    def _cut_before(self, frame: types.FrameType, value: Any) -> Cut | None:
         scope = _scope(frame.f_code)
         if scope is None:
             return None
@@ -74,7 +96,7 @@ class Cuts(NamedTuple):
                 cut = cut or self._inside(function)
         return cut or self._first(chain, path, self._is_no_maker)  # names may be bound anew
 
-    def _steps(self, body: list[ast.stmt], path: str, paused: str | None) -> Iterator[Step]:
+    def _steps(self, body: list[ast.stmt], path: str, paused: Cut | None) -> Iterator[Step]:
         """Yield the assignments of a scope in their order, not those of functions in it."""
         for statement in body:
             if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
@@ -91,7 +113,7 @@ class Cuts(NamedTuple):
             for part in ("body", "orelse", "finalbody"):
                 yield from self._steps(getattr(statement, part, []), path, within)
 
-    def _first(self, chain: list[Step], path: str, counts: Callable[[ast.AST], bool]) -> str | None:
+    def _first(self, chain: list[Step], path: str, counts: Callable[[ast.AST], bool]) -> Cut | None:
         """Return the cut that is nearest on the way, among those of expressions that count."""
         for step in chain:
             if step.paused is not None and counts(step.value):
@@ -102,25 +124,25 @@ class Cuts(NamedTuple):
                 return cuts[-1]  # the innermost one is computed first
         return None
 
-    def _cutting(self, node: ast.AST, path: str) -> str | None:
+    def _cutting(self, node: ast.AST, path: str) -> Cut | None:
         """Return what no gradient goes through, if an expression is such."""
         if isinstance(node, ast.Compare):
-            return f"a comparison at {path}:{node.lineno}"
+            return Cut("a comparison", path, node.lineno)
         if isinstance(node, ast.Attribute) and node.attr in self.attributes:
-            return f".{node.attr} at {path}:{node.end_lineno}"
+            return Cut(f".{node.attr}", path, node.end_lineno or node.lineno)
         if isinstance(node, ast.Call):
             name = _called_name(node.func)
             is_plain = isinstance(node.func, ast.Name)
             if name in (_NUMBERS if is_plain else {*self.functions, *self.makers}):
-                return f"{name}() at {path}:{node.func.end_lineno}"
+                return Cut(f"{name}()", path, node.func.end_lineno or node.lineno)
         return None
 
-    def _mode(self, expression: ast.expr, path: str) -> str | None:
+    def _mode(self, expression: ast.expr, path: str) -> Cut | None:
         """Return the context in which nothing is recorded, if an expression is one."""
         name = _called_name(expression.func if isinstance(expression, ast.Call) else expression)
-        return f"{name}() at {path}:{expression.lineno}" if name in self.modes else None
+        return Cut(f"{name}()", path, expression.lineno) if name in self.modes else None
 
-    def _inside(self, function: Any) -> str | None:
+    def _inside(self, function: Any) -> Cut | None:
         """Return what cuts a path in a function: its decorator, or what its value comes from."""
         path, scope = function.__code__.co_filename, _scope(function.__code__)
         if scope is None:

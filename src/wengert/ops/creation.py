@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
+from wengert.engine.node import watching
 from wengert.engine.record import SCALARS, holds_tensor, lift
 from wengert.engine.tensor import Tensor, wrap
 from wengert.errors import ShapeError
@@ -39,7 +40,10 @@ def asarray(
     elif type(obj) is Tensor or hasattr(type(obj), "__wengert_tensor__"):
         tensor = lift(obj, "asarray")
     else:
-        return _from_data(obj, dtype, device, copy)
+        tensor = _from_data(obj, dtype, device, copy)
+        if (watcher := watching.get()) is not None:
+            watcher.noted("asarray", tensor, obj)
+        return tensor
     if dtype is not None and tensor.dtype != dtype:
         if copy is False:
             raise ValueError(f"asarray: {tensor.dtype} to {dtype} needs a copy; write copy=None")

@@ -9,12 +9,12 @@ import numpy as np
 
 from wengert import backends
 from wengert.engine.batching import Batched
-from wengert.engine.node import Token, active, watch
+from wengert.engine.node import Token, active, watch, watching
 from wengert.engine.op import leaf
 from wengert.engine.operand import Operand
 from wengert.engine.record import lift
 from wengert.engine.tensor import CONVERSIONS, Tensor, wrap
-from wengert.errors import DtypeError, ShapeError
+from wengert.errors import DtypeError, NoGradientError, ShapeError
 from wengert.ops.gates import Structural
 
 #: The operation of a variable's node, whose value tensors must not be assigned to behind its back.
@@ -87,8 +87,21 @@ class Variable(Operand):
         """Return the current values as a NumPy array that cannot be written to."""
         return self._value.numpy()
 
+    def _no_gradient(self, what: str) -> NoGradientError:
+        """Return the error for a gradient that is None, with why it is, if that is known."""
+        return NoGradientError(
+            f"{what}: got None for variable {self.name!r}, which has no numbers to compute with"
+            f"{self._why_none()}"
+        )
+
+    def _why_none(self) -> str:
+        """Return why the last gradient by this variable was None; `explain.why` sets it."""
+        return ""
+
     def assign(self, value: Any) -> Variable:
         """Replace the value. Derivatives do not follow it: the old value's history ends here."""
+        if value is None:
+            raise self._no_gradient("assign")
         raw = _owned_raw(value)
         if tuple(raw.shape) != self._value.shape:
             raise ShapeError(
@@ -96,6 +109,8 @@ class Variable(Operand):
                 "write wg.Variable(value) for one of another shape"
             )
         self._value = self._holding(_in_dtype(raw, self._value.dtype, self.name))
+        if (watcher := watching.get()) is not None and type(value) is Tensor:
+            watcher.noted("assign", self._value, value)
         return self
 
     def _is_sole_owner(self) -> bool:
@@ -108,10 +123,14 @@ class Variable(Operand):
 
     def assign_add(self, delta: Any) -> Variable:
         """Add `delta` to the value."""
+        if delta is None:
+            raise self._no_gradient("assign_add")
         return self.assign(wrap(self._value._raw + _raw(delta)))
 
     def assign_sub(self, delta: Any) -> Variable:
         """Subtract `delta` from the value."""
+        if delta is None:
+            raise self._no_gradient("assign_sub")
         return self.assign(wrap(self._value._raw - _raw(delta)))
 
     def __setitem__(self, key: Any, value: Any) -> None:

@@ -154,8 +154,9 @@ class _Optimiser:
             all else new ones are returned. A selection ``x.at[key]`` is stepped alone: of a
             variable, the rest of it stays as it is; of a tensor, the new tensor is returned.
         gradients
-            A tree like `params`. Where it has None, nothing changes. A `Block` changes the part
-            that it is not zero on, and what is kept for that part.
+            A tree like `params`. Where it has None, nothing changes; but if it is a tape that
+            answered None for a variable, that is a `NoGradientError`, which says why. A `Block`
+            changes the part that it is not zero on, and what is kept for that part.
         state
             What `init` or the last step returned. It is not changed, unless `in_place`.
         in_place
@@ -223,6 +224,8 @@ class _Optimiser:
     ) -> tuple[Any, ...]:
         """Return the new value of a parameter, and its new state."""
         if gradient is None:
+            if isinstance(leaf, Variable) and leaf._why_none():
+                raise leaf._no_gradient(self._name)
             return (leaf, *kept)
         count, *slots = kept or [0]
         owner = isinstance(leaf, Variable) and leaf._is_sole_owner()  # before we refer to it, too

@@ -24,6 +24,8 @@ from wengert.errors import (
     cuts_shown,
     name_of,
 )
+from wengert.explain.watchers import noted
+from wengert.explain.why import Names, ledger, why
 from wengert.ops.batching import constant
 from wengert.ops.variable import Variable
 from wengert.transforms.ownership import is_alone
@@ -191,14 +193,19 @@ class Call:
     def check_connected(self, targets: list[Tensor]) -> None:
         """Warn if no target was computed from the arguments."""
         token = self.tape._token
-        if not any(t._node is not None and token in t._node.tokens for t in targets):
-            warnings.warn(
-                f"{self.what}: the result does not depend on the argument, so the derivative is "
-                "zero; if it should depend, look for float(x), .numpy(), int dtypes or "
-                "stop_gradient on the way",
-                UnconnectedWarning,
-                stacklevel=caller_depth(),
-            )
+        if any(t._node is not None and token in t._node.tokens for t in targets):
+            return
+        hint = "if it should depend, look for float(x), .numpy(), int dtypes or stop_gradient on "
+        hint += "the way"
+        if ledger() is not None and targets:
+            names = Names("the result", "the argument", self.what)
+            hint = str(why(self.tape, targets[0], flatten(self.sources)[0][0], names))
+        warnings.warn(
+            f"{self.what}: the result does not depend on the argument, so the derivative is zero; "
+            f"{hint}",
+            UnconnectedWarning,
+            stacklevel=caller_depth(),
+        )
 
 
 def _scalar(call: Call) -> Tensor:
@@ -319,5 +326,10 @@ def stop_gradient(x: Any) -> Any:
     `wg.grad(lambda x: x * wg.stop_gradient(x))(3.0)` is `3.0`.
     """
     return map_leaves(
-        lambda v: constant(t) if type(t := lift(v, "stop_gradient")) is Tensor else t, x
+        lambda v: (
+            noted("stop_gradient", constant(t), t)
+            if type(t := lift(v, "stop_gradient")) is Tensor
+            else t
+        ),
+        x,
     )

@@ -19,7 +19,7 @@ import numpy as np
 from wengert import backends
 from wengert.engine.batching import Batched, Level, highest, levels, outside, plain_namespace
 from wengert.engine.cotangents import Block
-from wengert.engine.node import Edges, Node, Values, active
+from wengert.engine.node import Edges, Node, Values, active, watching
 from wengert.engine.op import Op
 from wengert.engine.record import interested, lift, record, weak
 from wengert.engine.tape import Tape
@@ -118,7 +118,10 @@ def recorded_as_one(
     op = copy.copy(_template(len(arguments), reads_results))
     op.name, op.backward, op.forward, op.several = name, backward, forward, len(ys) != 1
     recorded = record(op, ys if op.several else ys[0], raws, nodes, {}, tokens)
-    return list(recorded) if op.several else [recorded]
+    found = list(recorded) if op.several else [recorded]
+    for result in found if watching.get() is not None else ():
+        watching.get().noted(name, result, *arguments, follows=True)
+    return found
 
 
 def is_recorded(tensor: Any) -> bool:

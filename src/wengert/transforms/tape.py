@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+from collections.abc import Iterator
 from typing import Any
 
 from wengert import backends
 from wengert.elements.cost import Cost, estimate, whole_seeds
 from wengert.engine import cotangents as ct
-from wengert.engine.node import Node
+from wengert.engine.node import Node, Token
 from wengert.engine.sweep import ancestors
 from wengert.engine.tape import Part, Tape, part_of_tape, regions_of
 from wengert.engine.tensor import Tensor
 from wengert.errors import DtypeError, ShapeError
+from wengert.explain.explanation import Explanation
+from wengert.explain.lines import Instruction, here
+from wengert.explain.nones import tell_nones
+from wengert.explain.nonfinite import NonFinite, find_nonfinite
+from wengert.explain.watchers import paused
+from wengert.explain.why import why
 from wengert.transforms.gradients import zeros_like
 from wengert.transforms.sweeps import check_room, chunks, joined, one_hot_in_each, pulled, shape_of
 from wengert.trees import flatten
@@ -38,6 +46,73 @@ class GradientTape(Tape):
     >>> tape.gradient(y, x)
     Tensor([2., 4., 6.], dtype=float64)
     """
+
+    #: identities that it had before it was reset, and where that was
+    _former: tuple[Token, ...] = ()
+    _reset_at: Instruction | None = None
+
+    @contextlib.contextmanager
+    def stop_recording(self) -> Iterator[None]:
+        """Return a context in which this tape records nothing."""
+        with super().stop_recording():
+            paused(self._token, True)
+            yield
+        paused(self._token, False)
+
+    def reset(self) -> None:
+        """Forget all that was recorded and watched, and go on recording if the tape is open."""
+        self._former = (*self._former, self._token)
+        self._reset_at = here()
+        super().reset()
+
+    def comes_after(self, tape: GradientTape) -> None:
+        """Have the tape know which one a reset has put it in the place of."""
+        self._former = (*tape._former, tape._token)
+        self._reset_at = here()
+
+    def _tell_nones(self, target: Any, given: list[Any], answers: list[Any]) -> None:
+        asked = enumerate(zip(given, answers, strict=True))
+        tell_nones(self, target, [(k, s) for k, (s, a) in asked if a is None and s is not None])
+
+    # -- explaining --------------------------------------------------------------------
+
+    def why(self, target: Any, source: Any) -> Explanation:
+        """Return why the gradient of the target by the source is None, or which path there is.
+
+        The tape is not used up. Lines are known for what ran under `wg.debug()`; without it, the
+        program's text is read for what cuts a path.
+
+        Examples
+        --------
+        >>> import wengert as wg
+        >>> x = wg.asarray([1.0, 2.0])
+        >>> with wg.GradientTape() as tape:
+        ...     y = wg.sum(x**2)
+        >>> tape.why(y, x).reason
+        <Reason.NOT_WATCHED: 'the tape does not watch the source'>
+        """
+        return why(self, target, source)
+
+    def find_nonfinite(self, target: Any, sources: Any = ()) -> NonFinite | None:
+        """Return where the first NaN or infinity began, forward or backward; None for nowhere.
+
+        It looks at the values that rules keep and then at cotangents on the way to the sources. The
+        tape is not used up. `wg.debug(nan=True)` stops at the element while the program runs.
+
+        Examples
+        --------
+        >>> import wengert as wg
+        >>> x = wg.asarray([0.0, 4.0])
+        >>> with wg.GradientTape() as tape:
+        ...     tape.watch(x)
+        ...     y = wg.sum(wg.sqrt(x))
+        >>> found = tape.find_nonfinite(y, x)
+        >>> found.phase, found.operation, found.index
+        ('backward', 'sqrt', (0,))
+        """
+        return find_nonfinite(self, target, [s for s in flatten(sources)[0] if s is not None])
+
+    # -- derivatives of more than a sum ------------------------------------------------
 
     def jacobian(
         self,

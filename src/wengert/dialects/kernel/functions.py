@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import inspect
 import linecache
-import sys
 import textwrap
 import types
 import typing
@@ -26,8 +25,9 @@ from dataclasses import dataclass, field
 from inspect import Parameter
 from typing import Any, NamedTuple
 
+from wengert.errors import caller_depth
+
 _POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
-_OURS = __name__.partition(".")[0] + "."
 
 
 class Argument(NamedTuple):
@@ -437,20 +437,9 @@ def summary(operation: Callable[..., Any]) -> str | None:
     return operation.__doc__ and operation.__doc__.partition("`wg.")[0].strip()
 
 
-# -- the program's frame ---------------------------------------------------------------------------
-
-
-def users_frame(depth: int = 2) -> Any:
-    """Return the nearest frame that is not of this package."""
-    frame = sys._getframe(depth)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_OURS):
-        frame = frame.f_back
-    return frame
+# -- the program's line ----------------------------------------------------------------------------
 
 
 def warn(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn at the program's line."""
-    level, frame = 1, sys._getframe(0)
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(_OURS):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(message, category, stacklevel=level)
+    warnings.warn(message, category, stacklevel=caller_depth())

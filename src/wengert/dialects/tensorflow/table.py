@@ -152,7 +152,7 @@ def at_once(operation: Any, otherwise: Any, kinds: str, when: str = "") -> Calla
 
     Results are `noticed` if some of the operation's derivatives are zero.
     """
-    call = caller(operation.op, Front(Tensor, otherwise, kinds, quiet=QUIETLY, when=when))
+    call = caller(operation.op, Front(Tensor, otherwise, kinds, errors=QUIETLY, when=when))
     if None not in operation.op.rules:
         return call
     return lambda *args, **options: noticed(call(*args, **options), args)

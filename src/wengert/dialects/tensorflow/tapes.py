@@ -28,6 +28,8 @@ from wengert.dialects.tensorflow.tensors import (
 from wengert.engine.cotangents import Block
 from wengert.engine.tensor import Tensor as Native
 from wengert.errors import DtypeError, ShapeError
+from wengert.explain.nones import tell_custom
+from wengert.explain.watchers import paused
 from wengert.ops.variable import Variable as NativeVariable
 from wengert.transforms.checkpoint import checkpoint
 from wengert.transforms.gradients import stop_gradient as native_stop_gradient
@@ -139,16 +141,20 @@ class GradientTape:
         if self._tape is None:
             raise RuntimeError("stop_recording() outside of the tape's `with`")
         self._stop()
+        paused(self._tape._token, True)
         try:
             yield
         finally:
             self.__enter__()
+            paused(self._tape._token, False)
 
     def reset(self) -> None:
         """Forget all that was recorded and watched, and go on recording."""
         self._stop()
-        self._tape = None
+        before, self._tape = self._tape, None
         self.__enter__()
+        if before is not None and self._tape is not None:
+            self._tape.comes_after(before)
 
     def watched_variables(self) -> tuple[Any, ...]:
         """Return the variables that are watched, in the order in which they were made."""
@@ -196,10 +202,12 @@ class GradientTape:
             raise invalid(str(error)) from error
         finally:
             _cut.reset(before)
-        answers = []
+        answers: list[Any] = []
         for g, source in zip(found, given, strict=True):
             g = None if node_of(source) in cut and _is_nothing(g) else g
             answer = _with_itself(tape, aside.shown(g, source), source, targets, weights)
+            if answer is None and g is None and node_of(source) in cut and not zeros:
+                tell_custom(source, len(answers))
             answers.append(zeros_like(convert(source)) if answer is None and zeros else answer)
         self._used()
         return pack_sequence_as(sources, outward(answers))

@@ -18,7 +18,7 @@ from wengert.dialects.tensorflow.dtypes import DType, as_dtype, of_numpy
 from wengert.dialects.tensorflow.errors import as_is, invalid, type_error, value_error
 from wengert.dialects.tensorflow.tensor_shape import TensorShape
 from wengert.engine import tensor as engine
-from wengert.engine.node import Node, Tokens, active, meet, next_order
+from wengert.engine.node import Node, Tokens, active, meet, next_order, watching
 from wengert.engine.op import ALIAS, leaf
 from wengert.engine.record import apply
 from wengert.ops.variable import Variable as NativeVariable
@@ -43,10 +43,25 @@ class Kind:
 Kind.__name__, Kind.__module__ = "Tensor", "tensorflow.python.types.core"
 
 
+#: What explanations call things in programs of TensorFlow.
+WORDS = {
+    "wg.asarray": "tf.constant", "wg.astype(x, wg.float64)": "tf.cast(x, tf.float32)", "wg.": "tf.",
+    " and np": "",
+}  # fmt: skip
+
+
+def _show_left(tensor: Any) -> None:
+    """Show who watches that a tensor's values are taken out."""
+    watcher = watching.get()
+    if watcher is not None:
+        watcher.left(tensor, "x.numpy()")
+
+
 class Tensor(Kind):
     """An array of numbers. Make one with `tf.constant`."""
 
     __slots__ = ("__dict__", "__weakref__", "_node", "_part", "_raw")
+    __wengert_words__ = WORDS
     _raw: Any
     _node: Node | None
     #: of a part of a variable, the variable and the key
@@ -99,6 +114,7 @@ class Tensor(Kind):
 
     def numpy(self) -> Any:
         """Return a copy as a NumPy array; of one number, a NumPy scalar."""
+        _show_left(self)
         array = np.array(backends.to_numpy(self._raw))
         return array[()] if not array.shape else array
 
@@ -116,6 +132,7 @@ class Tensor(Kind):
         return self.ndim
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        _show_left(self)
         return np.array(backends.to_numpy(self._raw), dtype=dtype)
 
     def __len__(self) -> int:

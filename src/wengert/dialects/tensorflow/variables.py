@@ -18,7 +18,14 @@ from wengert.dialects.tensorflow.settings import ignore
 from wengert.dialects.tensorflow.slices import IndexedSlices
 from wengert.dialects.tensorflow.table import plain, put
 from wengert.dialects.tensorflow.tensor_shape import TensorShape
-from wengert.dialects.tensorflow.tensors import Tensor, convert, numpy_text, outward, tensor_of
+from wengert.dialects.tensorflow.tensors import (
+    WORDS,
+    Tensor,
+    convert,
+    numpy_text,
+    outward,
+    tensor_of,
+)
 from wengert.engine.op import leaf
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap
@@ -62,6 +69,7 @@ def _refused(why: str, wrong: type[Exception] = TypeError) -> Any:
 class Variable(NativeVariable):
     """A tensor that can be assigned to, and that tapes watch when it is read."""
 
+    __wengert_words__ = WORDS
     _declared: TensorShape
     constraint: Any
     aggregation: VariableAggregation

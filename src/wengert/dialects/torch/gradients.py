@@ -14,7 +14,7 @@ import numpy as np
 
 from wengert import backends
 from wengert.dialects.quiet import Quiet
-from wengert.dialects.torch import callbacks, memory
+from wengert.dialects.torch import callbacks, explanations, memory
 from wengert.dialects.torch import nodes as graph
 from wengert.dialects.torch.modes import GRAD, PAUSED, Tracking, current, switched
 from wengert.dialects.torch.tensors import (
@@ -27,15 +27,15 @@ from wengert.dialects.torch.tensors import (
     ns,
     outward,
     unreached,
-    users_frame,
 )
 from wengert.engine import cotangents as ct
-from wengert.engine.node import NOBODY, Node, active, new_node
+from wengert.engine.node import NOBODY, Node, active, new_node, watching
 from wengert.engine.op import LEAF, OUTPUT, Op
 from wengert.engine.sweep import ancestors, reverse
 from wengert.engine.tape import on_tensors
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
+from wengert.errors import users_frame
 from wengert.transforms.vmap import vmap
 
 
@@ -331,6 +331,9 @@ def _why_cut(tensor: Tensor) -> str:
 
     if GRAD not in current():
         return "; grad mode is off here (torch.no_grad)"
+    noted = None if watching.get() is None else explanations.cut_before(tensor)
+    if noted is not None:
+        return f"; {noted}"
     cut = cuts.found_at(users_frame(), tensor)
     if cut:
         return f"; {cut} cut the path to it"
@@ -598,6 +601,8 @@ def grad(
             answers.append(zeros.requires_grad_(create_graph))
         elif allow_unused:
             answers.append(None)
+            if watching.get() is not None:
+                explanations.tell_none(targets, wanted[position], position)
         else:
             raise RuntimeError(
                 f"no result depends on input {position}, of shape {list(node.shape)}. Set "

@@ -35,12 +35,12 @@ from wengert.dialects.torch.tensors import (
     mark,
     ns,
     unreached,
-    users_frame,
 )
 from wengert.engine.node import Node, active, next_order
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
 from wengert.engine.tensor import wrap as wrap_native
+from wengert.errors import users_frame
 from wengert.ops.copies import COPY, Key, View, follow
 
 # -- what was written to ---------------------------------------------------------------------------

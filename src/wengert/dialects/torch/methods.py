@@ -8,6 +8,7 @@ from typing import Any
 from wengert.dialects.torch import grad_fns, gradients, memory
 from wengert.dialects.torch.table import plain, put
 from wengert.dialects.torch.tensors import Leaf, Tensor, made
+from wengert.explain.watchers import noted
 
 put(("Tensor.grad_fn",), property(grad_fns.grad_fn))
 put(("Tensor.output_nr",), property(grad_fns.output_nr))
@@ -36,12 +37,12 @@ def detach(input: Tensor) -> Tensor:
     shared._origin = base._origin or weakref.ref(base)
     if base._inference:
         shared._inference = True
-    return shared
+    return noted("detach", shared, input)
 
 
 def _data(self: Tensor) -> Tensor:
     """Return the same memory in a tensor that nothing is recorded for; its writes go unseen."""
-    return made(memory.unlinked(self._raw))
+    return noted(".data", made(memory.unlinked(self._raw)), self)
 
 
 def _set_data(self: Tensor, value: Tensor) -> None:

@@ -20,6 +20,7 @@ from wengert.dialects.torch.kinds import Bool, Given, Input, Number, axis_of
 from wengert.dialects.torch.modes import is_grad_enabled
 from wengert.dialects.torch.table import NAMES, both, direct, guarded, offered, plain, put
 from wengert.dialects.torch.tensors import Native, Tensor, ns, values_of, wrap_native
+from wengert.engine.node import watching
 from wengert.ops.numpy.ufuncs import in_line
 
 
@@ -322,8 +323,16 @@ def as_subclass(self: Tensor, cls: Any) -> Any:
 # -- numbers out -----------------------------------------------------------------------------------
 
 
+def _show_left(tensor: Tensor) -> None:
+    """Show who watches that a tensor's numbers are taken out."""
+    watcher = watching.get()
+    if watcher is not None:
+        watcher.left(tensor, "x.item()")
+
+
 def _only(self: Tensor, error: type[Exception] = ValueError, instead: str = "x.tolist()") -> Any:
     """Return the only number."""
+    _show_left(self)
     raw = _array(self)
     if raw.size != 1:
         raise error(f"a tensor of shape {list(raw.shape)} is no single number; write {instead}")
@@ -333,6 +342,7 @@ def _only(self: Tensor, error: type[Exception] = ValueError, instead: str = "x.t
 @_method
 def item(self: Tensor) -> Any:
     """Return the only number, as Python's."""
+    _show_left(self)
     raw = self._raw
     return raw.item() if type(raw) is np.ndarray and raw.size == 1 else _only(self, RuntimeError)
 
@@ -340,12 +350,14 @@ def item(self: Tensor) -> Any:
 @_method
 def tolist(self: Tensor) -> Any:
     """Return the numbers as lists of Python's."""
+    _show_left(self)
     return _array(self).tolist()
 
 
 @_method
 def numpy(self: Tensor, *, force: bool = False) -> np.ndarray:
     """Return the memory as a NumPy array."""
+    _show_left(self)
     if self.requires_grad and not force and is_grad_enabled():
         raise RuntimeError("numpy() would lose the gradient; write x.detach().numpy()")
     return _array(self)

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
-from wengert.dialects.kernel.functions import users_frame as users_frame
 from wengert.dialects.quiet import QUIETLY
 from wengert.dialects.torch import dtypes, modes
 from wengert.engine import tensor as engine
@@ -24,6 +23,7 @@ from wengert.engine.fastpath import Front, caller
 from wengert.engine.node import Node, new_node
 from wengert.engine.op import LEAF, Op
 from wengert.engine.record import witnesses
+from wengert.errors import users_frame
 
 #: Wengert's tensors, what makes one of an array, and functions that take and return them.
 Native = engine.Tensor
@@ -50,6 +50,12 @@ class Tensor(metaclass=WithLateMethods):
     """An array of numbers. Make one with `torch.tensor`."""
 
     shown = "torch.Tensor"
+    #: what explanations call things in programs of PyTorch
+    __wengert_words__ = {  # noqa: RUF012
+        "wg.asarray": "torch.tensor", "wg.astype(x, wg.float64)": "x.float()",
+        "wg.nn.softmax": "torch.softmax", "wg.custom_gradient": "torch.autograd.Function",
+        "wg.": "torch.", " and np": "",
+    }  # fmt: skip
     _raw: Any
     _node: Node | None
     #: of a leaf, the accumulated gradient

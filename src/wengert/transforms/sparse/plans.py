@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 
 from wengert import backends
 from wengert.errors import BackendError, ShapeError, WengertError, name_of
+from wengert.explain import html
 from wengert.transforms.gradients import grad
 from wengert.transforms.sparse.assembly import Assembly, Moves, Placed, by_colour
 from wengert.transforms.sparse.colouring import Colouring, jacobian_colouring, symmetric_colouring
@@ -331,15 +332,21 @@ class Plan:
 
     # -- looks ----------------------------------------------------------------------------------
 
-    def __repr__(self) -> str:
+    def _head(self) -> str:
         m, n = self.shape
         share = self.pattern.nnz / max(m * n, 1)
         sweeps = "sweep" if self.sweeps == 1 else "sweeps"
-        head = (
-            f"<{self._name} of {name_of(self._fun)}: {m} x {n}, {self.pattern.nnz} elements "
-            f"({share:.2%}), {self.sweeps} {sweeps} ({self.mode})>"
+        return (
+            f"{self._name} of {name_of(self._fun)}: {m} x {n}, {self.pattern.nnz} elements "
+            f"({share:.2%}), {self.sweeps} {sweeps} ({self.mode})"
         )
-        return f"{head}\n{self.draw()}"
+
+    def __repr__(self) -> str:
+        return f"<{self._head()}>\n{self.draw()}"
+
+    def _repr_html_(self) -> str:
+        down, across = (min(length, html.CELLS) for length in self.shape)
+        return html.density_map(_densities(self.pattern, down, across), self._head())
 
     def draw(self, width: int = 40) -> str:
         """Return the pattern as text: a character for each block of elements."""
@@ -371,16 +378,21 @@ def draw(pattern: csr_array, width: int = 40) -> str:
         return ""
     across = min(n, width)
     down = min(m, max(1, round(m * across / n / 2) if n > width or m > width // 2 else m))
-    down = min(down, width)
-    rows = np.repeat(np.arange(m), np.diff(pattern.indptr)) * down // m
-    columns = pattern.indices.astype(np.intp) * across // n
-    counts = np.zeros((down, across))
-    np.add.at(counts, (rows, columns), 1)
-    heights = np.bincount(np.arange(m) * down // m, minlength=down)
-    widths = np.bincount(np.arange(n) * across // n, minlength=across)
-    shade = counts / np.outer(heights, widths)
+    shade = _densities(pattern, min(down, width), across)
     level = np.ceil(shade * (len(_DOTS) - 1)).astype(int)
     return "\n".join("|" + "".join(_DOTS[k] for k in line) + "|" for line in level)
+
+
+def _densities(pattern: csr_array, down: int, across: int) -> NDArray[Any]:
+    """Return the share of elements in each of so many parts of a pattern."""
+    m, n = pattern.shape
+    rows = np.repeat(np.arange(m), np.diff(pattern.indptr)) * down // max(m, 1)
+    columns = pattern.indices.astype(np.intp) * across // max(n, 1)
+    counts = np.zeros((down, across))
+    np.add.at(counts, (rows, columns), 1)
+    heights = np.bincount(np.arange(m) * down // max(m, 1), minlength=down)
+    widths = np.bincount(np.arange(n) * across // max(n, 1), minlength=across)
+    return counts / np.outer(heights, widths)
 
 
 def jacobian(

@@ -19,10 +19,11 @@ from wengert.dialects.torch import conventions, dtypes, memory
 from wengert.dialects.torch.modes import PAUSED, current, enable_grad, no_grad
 from wengert.dialects.torch.signatures import define_init, registration, split
 from wengert.dialects.torch.table import put
-from wengert.dialects.torch.tensors import Native, Tensor, convert, made, ns, users_frame
+from wengert.dialects.torch.tensors import Native, Tensor, convert, made, ns
 from wengert.engine.node import next_order
 from wengert.engine.record import apply
 from wengert.engine.tensor import wrap
+from wengert.errors import users_frame
 from wengert.optim.formulas import PIECE, Formula, step_in_place
 
 Hooks = dict[int, Callable[..., Any]]

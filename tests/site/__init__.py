@@ -1,0 +1,1 @@
+"""The built site: links, and in a browser colours, search, copying, accessibility."""

@@ -28,6 +28,7 @@ from wengert.errors import BackendError
 from wengert.extend import REGISTRY
 
 torch: Any = pytest.importorskip("torch")
+TorchDispatchMode: Any = pytest.importorskip("torch.utils._python_dispatch").TorchDispatchMode
 pytestmark = pytest.mark.peers
 
 #: How exact PyTorch's special functions are, where that is less than rounding.
@@ -178,16 +179,23 @@ def test_narrow_floats_are_rounded_once(name: str, dtype: Any) -> None:
     torch.testing.assert_close(slope, exact_slope.to(dtype), rtol=few, atol=few)
 
 
-def test_products_of_narrow_floats_are_computed_as_such(monkeypatch: Any) -> None:
+def test_products_of_narrow_floats_are_computed_as_such() -> None:
     seen: list[Any] = []
+
+    class Products(TorchDispatchMode):  # type: ignore[misc]
+        def __torch_dispatch__(
+            self, function: Any, types: Any, args: Any = (), options: Any = None
+        ):  # type: ignore[no-untyped-def]
+            if function is torch.ops.aten.mm.default:
+                seen.append(args[0].dtype)
+            return function(*args, **(options or {}))
+
     raw = [torch.ones(2, 3, dtype=torch.bfloat16), torch.ones(3, 2, dtype=torch.bfloat16)]
-    matmul = torch.matmul
-    monkeypatch.setattr(torch, "matmul", lambda a, b: (seen.append(a.dtype), matmul(a, b))[1])
     a, b = map(wg.asarray, raw)
-    with wg.GradientTape() as tape:
+    with Products(), wg.GradientTape() as tape:
         tape.watch([a, b])
         y = wg.matmul(a, b)
-    gradients = tape.gradient(y, [a, b])
+        gradients = tape.gradient(y, [a, b])
     assert {t.data.dtype for t in (y, *gradients)} == {torch.bfloat16}
     assert seen == [torch.bfloat16] * 3
 
@@ -195,6 +203,70 @@ def test_products_of_narrow_floats_are_computed_as_such(monkeypatch: Any) -> Non
 def test_a_narrow_array_beside_a_wide_one_is_widened() -> None:
     y = wg.matmul(wg.asarray(torch.ones(2, 3, dtype=torch.bfloat16)), wg.asarray(torch.ones(3, 2)))
     assert y.data.dtype == torch.float32
+
+
+class Other:
+    """An object with operators of its own."""
+
+    def __radd__(self, other: Any) -> str:
+        return f"after {type(other).__name__}"
+
+    def __rmatmul__(self, other: Any) -> str:
+        return f"after {type(other).__name__}"
+
+
+def test_operators_leave_objects_with_their_own_to_these() -> None:
+    x = wg.asarray(torch.ones(2, 2))
+    assert x + Other() == x @ Other() == "after Tensor"
+    with pytest.raises(TypeError, match="unsupported operand"):
+        x * Other()
+
+
+def test_numbers_and_arrays_of_devices_take_turns() -> None:
+    """A function is written for each device, and found again by the device of an argument."""
+    for _ in range(2):
+        for device in ("cpu", "meta"):
+            x = wg.asarray(torch.ones(3, device=device))
+            for y in (x * 2.0, 2.0 * x, x + x, wg.sin(x), wg.concat([x, x]), 1 - x):
+                assert y._raw.device.type == device
+                assert y._raw.dtype is torch.float32
+            counted = wg.asarray(torch.ones(3, dtype=torch.int64, device=device))
+            assert (counted * 2)._raw.dtype is torch.int64
+    two = [wg.asarray(torch.ones(2, device=device)) for device in ("cpu", "meta")]
+    for function in (lambda a, b: a * b, wg.maximum, lambda a, b: wg.concat([a, b])):
+        for a, b in (two, two[::-1]):
+            with pytest.raises(BackendError, match="torch on meta"):
+                function(a, b)
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (1, 2, 0), (2, 1, 0)])
+@pytest.mark.parametrize("key", ["rows", "columns", "runs", "overlapping runs"])
+def test_parts_of_an_array_add_up(order: tuple[int, ...], key: str) -> None:
+    keys: dict[str, list[Any]] = {
+        "rows": [0, 1, 2],
+        "columns": [(slice(None), k) for k in range(3)],
+        "runs": [slice(0, 1), slice(1, 2), slice(2, 4)],
+        "overlapping runs": [slice(0, 2), slice(1, 3), slice(2, 4)],
+    }
+    parts = [keys[key][k] for k in order]
+
+    def f(x: Any) -> Any:
+        return sum(wg.sum(wg.sin(x[part]) * (k + 1.0)) for k, part in enumerate(parts))
+
+    given = np.linspace(-1, 1, 12).reshape(4, 3)
+    for g in (wg.grad(f), wg.grad(lambda x: wg.sum(wg.grad(f)(x) ** 2))):
+        assert_near(g(torch.asarray(given)).numpy(), g(given), rtol=1e-12)
+
+
+@pytest.mark.parametrize("shapes", [((2, 3), (3, 4)), ((5, 2, 3), (3, 4)), ((0, 2, 3), (3, 4)),
+                                    ((5, 2, 3), (5, 3, 4)), ((1, 2, 3), (5, 3, 4))])  # fmt: skip
+def test_products_of_which_one_factor_is_watched(shapes: Any) -> None:
+    random = np.random.default_rng(1)
+    arrays = [random.standard_normal(shape) for shape in shapes]
+    tensors = list(map(torch.asarray, arrays))
+    for k in (0, 1):
+        f = wg.grad(lambda *xs: wg.sum(wg.sin(xs[0] @ xs[1])), argnums=k)
+        assert_near(f(*tensors).numpy(), f(*arrays), rtol=1e-12)
 
 
 def test_second_derivatives_of_a_slice_that_goes_back() -> None:

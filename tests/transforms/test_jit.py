@@ -62,6 +62,28 @@ def test_arrays_of_jax_stay_arrays_of_jax():
     np.testing.assert_allclose(gradient, np.sin(2.0), 1e-6)
 
 
+def test_every_call_returns_what_the_first_one_did():
+    def total(x, more=0.0):
+        leaves = x if isinstance(x, tuple) else (x,)
+        return sum(wg.sum(leaf) for leaf in leaves) + more
+
+    compiled = wg.jit(total)
+    here, there = np.ones(2), jnp.ones(2)
+    calls = [
+        lambda: compiled(here), lambda: compiled(there), lambda: compiled(here, there),
+        lambda: compiled((here, here)), lambda: compiled((there,)),
+        lambda: compiled(here, more=here), lambda: compiled(wg.asarray(here)),
+    ]  # fmt: skip
+    first = [call() for call in calls]
+    for _ in range(2):  # in another order, by programs that are known
+        for call, before in reversed([*zip(calls, first, strict=True)]):
+            again = call()
+            assert type(again) is type(before)
+            np.testing.assert_array_equal(np.asarray(again), np.asarray(before))
+    nothing = wg.jit(lambda: 2 * wg.ones(3))
+    assert type(nothing()) is type(nothing()) is np.ndarray
+
+
 def test_tensors_in_and_out():
     y = wg.jit(wg.sin)(wg.ones(2))
     assert isinstance(y, wg.Tensor)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ import numpy as np
 from wengert.backends import numpy_kernels
 from wengert.backends.extended_dtypes import extended, finfo
 from wengert.backends.host import allow_host_fallback, has_values, is_on_host, to_host, to_numpy
-from wengert.backends.namespace import Kept, Namespace, numpy_extension
+from wengert.backends.namespace import Kept, Namespace, kind_of, numpy_extension
 from wengert.errors import BackendError
 
 __all__ = [
@@ -36,8 +37,9 @@ NUMPY = Namespace(
     writable=True,
     array=np.ndarray,
 )
-#: Classes of arrays of other libraries on which operations go a fast way.
-QUICK: set[type] = set()
+#: Classes of arrays of other libraries on which operations go a fast way, and what tells those of
+#: one namespace from others of the class.
+QUICK: dict[type, Callable[[Any], Any]] = {}
 #: Of each class of arrays the namespace, or what has one for each device; None for no arrays.
 _BY_TYPE: dict[type, Any] = {np.ndarray: NUMPY}
 
@@ -71,7 +73,7 @@ def _library(base: Any) -> Any:
 
     found = Library(base)
     if found.table.array is not None:
-        QUICK.add(found.table.array)
+        QUICK[found.table.array] = attrgetter("device") if found.table.by_device else type
     return found
 
 
@@ -88,20 +90,6 @@ def in_one_program(name: str, xp: Any, other: Any, raws: list[Any]) -> tuple[Any
             "convert one first, with wg.from_dlpack or its library's own asarray"
         )
     return mine, [mine.asarray(r) if isinstance(r, np.ndarray) else r for r in raws]
-
-
-def kind_of(dtype: Any) -> str:
-    """Return "f", "c", "i", "u" or "b": what numbers a dtype of any library holds."""
-    if isinstance(dtype, np.dtype) and dtype.kind != "V":  # as ml_dtypes has it
-        return dtype.kind
-    return _kind_of(dtype)
-
-
-@functools.cache
-def _kind_of(dtype: Any) -> str:
-    name = str(dtype).rpartition(".")[2]  # torch.float32, array_api_strict.float32
-    prefixes = {"float": "f", "bfloat": "f", "complex": "c", "int": "i", "uint": "u", "bool": "b"}
-    return next((k for prefix, k in prefixes.items() if name.startswith(prefix)), "O")
 
 
 def is_narrow(dtype: Any) -> bool:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
+
+import numpy as np
 
 #: What computes the functions of each extension on NumPy arrays.
 EXTENSIONS = {
@@ -13,6 +16,20 @@ EXTENSIONS = {
     "nn": "wengert.backends.numpy_neural",
     "special": "wengert.backends.numpy_special",
 }
+
+
+def kind_of(dtype: Any) -> str:
+    """Return "f", "c", "i", "u" or "b": what numbers a dtype of any library holds."""
+    if isinstance(dtype, np.dtype) and dtype.kind != "V":  # as ml_dtypes has it
+        return dtype.kind
+    return _kind_of(dtype)
+
+
+@functools.cache
+def _kind_of(dtype: Any) -> str:
+    name = str(dtype).rpartition(".")[2]  # torch.float32, array_api_strict.float32
+    prefixes = {"float": "f", "bfloat": "f", "complex": "c", "int": "i", "uint": "u", "bool": "b"}
+    return next((k for prefix, k in prefixes.items() if name.startswith(prefix)), "O")
 
 
 class Own(NamedTuple):
@@ -69,8 +86,8 @@ class Namespace:
         self.own: Mapping[str, Own] = own or {}
         #: where functions of two arrays of one dtype are looked for first
         self.alike = alike
-        #: what calls operations on its arrays that fast way
-        self.calls: dict[Any, Callable[..., Any]] = {}
+        #: whether a dtype of its has real fractions
+        self.is_real = functools.cache(lambda dtype: kind_of(dtype) == "f")
         self._extension = extension
         self.__dict__.update(kernels)
 

@@ -280,7 +280,8 @@ def where(condition: Any, x1: Any, x2: Any) -> Any:
 
 def total(x: Any, *, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
     """Return sums of floats along axes."""
-    if axis is None or axis == () or dtype is not None or not x.dtype.is_floating_point:
+    own = x.dtype
+    if axis is None or axis == () or dtype not in (None, own) or not own.is_floating_point:
         return base.sum(x, axis=axis, dtype=dtype, keepdims=keepdims)
     return torch.sum(x, dim=axis, keepdim=keepdims)
 

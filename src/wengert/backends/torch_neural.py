@@ -37,6 +37,7 @@ def _frame(x: Any, kernel: Ints, size: Ints, geometry: Geometry) -> Any:
     return frame
 
 
+@functools.lru_cache(4096)
 def convolution_padding(length: Ints, kernel: Ints, size: Ints, geometry: Geometry) -> Any:
     """Return the equal padding of both sides that a geometry is, or None if it is none."""
     stride, offset, dilation = geometry
@@ -50,19 +51,19 @@ def convolve(
     x: Any, w: Any, bias: Any = None, *, size: Ints, geometry: Geometry, groups: int
 ) -> Any:
     """Return the sums of x * w in windows, `size` of them, plus a bias for each channel."""
-    given = _alike(x, w) if bias is None else _alike(x, w, bias)
-    x, w, bias = given if bias is not None else (*given, None)
+    if x.dtype is not w.dtype or (bias is not None and bias.dtype is not x.dtype):
+        x, w, *others = _alike(x, w) if bias is None else _alike(x, w, bias)
+        bias = others[0] if others else None
     spatial = len(size)
     if not x.numel() or not w.numel() or 0 in size or spatial not in (1, 2, 3):
         z = _by_taps(x, w, size, geometry, groups)
         return z if bias is None else z + bias.reshape(-1, *(1 for _ in size))
-    kernel = tuple(w.shape[2:])
+    kernel = w.shape[2:]
     padding = convolution_padding(x.shape[2:], kernel, size, geometry)
     if padding is None:
-        x, padding = _frame(x, kernel, size, geometry), (0,) * spatial
-    stride, _, dilation = geometry
+        x, padding = _frame(x, tuple(kernel), size, geometry), (0,) * spatial
     function: Any = _CONVOLVE[spatial]
-    return function(x, w, bias, tuple(stride), padding, tuple(dilation), groups)
+    return function(x, w, bias, geometry.stride, padding, geometry.dilation, groups)
 
 
 def _by_taps(x: Any, w: Any, size: Ints, geometry: Geometry, groups: int) -> Any:
@@ -173,6 +174,7 @@ def fold_windows(windows: Any, *, size: Ints, geometry: Geometry) -> Any:
 # -- pooling ----------------------------------------------------------------------------------
 
 
+@functools.lru_cache(1024)
 def _taps(length: Ints, kernel: Ints, size: Ints, geometry: Geometry) -> list[Any]:
     """Return for each tap the windows whose tap lies in the array, and what it reads, as keys."""
     axes = [
@@ -185,6 +187,7 @@ def _taps(length: Ints, kernel: Ints, size: Ints, geometry: Geometry) -> list[An
     ]
 
 
+@functools.lru_cache(1024)
 def _covers(length: Ints, kernel: Ints, size: Ints, geometry: Geometry) -> bool:
     """Return whether windows lie side by side, and have all of an array between them."""
     stride, offset, dilation = geometry

@@ -7,32 +7,44 @@ leaves to the operation by returning NotImplemented.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import torch
 
 from wengert.backends.namespace import Kept, Own
 from wengert.backends.numpy_windows import Geometry, Ints
-from wengert.backends.torch_neural import convolution_padding
+from wengert.backends.torch_neural import convolution_padding, convolve
 
 functional: Any = torch.nn.functional
-_aten: Any = torch.ops.aten
-_tanh_pull = _aten.tanh_backward.default
-_threshold_pull = _aten.threshold_backward.default
-_gelu_pull = _aten.gelu_backward.default
-_silu_pull = _aten.silu_backward.default
-_layer_pull = _aten.native_layer_norm_backward.default
-_batch_pull = _aten.native_batch_norm_backward.default
-_convolution_pull = _aten.convolution_backward.default
-_nll = _aten.nll_loss_forward.default
-_nll_pull = _aten.nll_loss_backward.default
+
+
+def _kernel(name: str) -> Any:
+    """Return a kernel by its name; the class that PyTorch has around it has a call in Python."""
+    overload: Any = getattr(torch.ops.aten, name).default
+    return getattr(overload, "_op", overload)
+
+
+_attend = functional.scaled_dot_product_attention
+#: A product with a transposed matrix, in one call.
+_times_transposed = functional.linear
+_tanh_pull = _kernel("tanh_backward")
+_threshold_pull = _kernel("threshold_backward")
+_gelu_pull = _kernel("gelu_backward")
+_silu_pull = _kernel("silu_backward")
+_layer_pull = _kernel("native_layer_norm_backward")
+_batch_pull = _kernel("native_batch_norm_backward")
+_convolution_pull = _kernel("convolution_backward")
+_nll = _kernel("nll_loss_forward")
+_nll_pull = _kernel("nll_loss_backward")
 
 
 def _alike(*arrays: Any) -> bool:
     """Return whether arrays have one dtype, of real floats that kernels take."""
     dtype = arrays[0].dtype
-    return dtype.is_floating_point and all(a.dtype is dtype for a in arrays)
+    for array in arrays:
+        if array.dtype is not dtype:
+            return False
+    return dtype.is_floating_point
 
 
 # -- lines: softmax and normalisation ---------------------------------------------------------
@@ -106,7 +118,7 @@ def _with_moments_pull(g: Any, wanted: Any, x: Any, weight: Any, eps: float, sav
 
 def _rows(x: Any) -> Any:
     """Return x as a matrix, with all axes but the last made one."""
-    return x if x.ndim == 2 else x.reshape(-1, x.shape[-1])
+    return x if x.ndim == 2 else x.flatten(0, -2)
 
 
 def _matmul(x1: Any, x2: Any) -> Any:
@@ -115,31 +127,39 @@ def _matmul(x1: Any, x2: Any) -> Any:
 
 def _matmul_pull(g: Any, wanted: Any, x1: Any, x2: Any, shapes: Any) -> Any:
     """Return cotangents of factors, of one matrix for all others by one product."""
-    if any(x is not None and x.dtype is not g.dtype for x in (x1, x2)):
-        return NotImplemented
-    first, second = shapes
-    by_first = torch.matmul(g, x2.mT) if wanted[0] else None
-    if not wanted[1]:
-        return by_first, None
-    if len(second) == 2 < len(first) and math.prod(first):
-        return by_first, torch.matmul(_rows(x1).mT, _rows(g))
-    return by_first, torch.matmul(x1.mT, g)
+    dtype, of_one = g.dtype, len(shapes[1]) == 2
+    by_first = by_second = None
+    if wanted[0]:
+        if x2.dtype is not dtype:
+            return NotImplemented
+        by_first = _times_transposed(g, x2) if of_one else torch.matmul(g, x2.mT)
+    if wanted[1]:
+        if x1.dtype is not dtype:
+            return NotImplemented
+        rows, found = (_rows(x1), _rows(g)) if of_one else (x1, g)
+        by_second = torch.matmul(rows.mT, found)
+    return by_first, by_second
 
 
 def _linear(x: Any, weight: Any, bias: Any) -> Any:
     if not _alike(x, weight, bias):
         return NotImplemented
-    return functional.linear(x, weight.mT, bias)
+    if x.ndim == 2:
+        return torch.addmm(bias, x, weight)
+    return _times_transposed(x, weight.mT, bias)
 
 
 def _linear_pull(g: Any, wanted: Any, x: Any, weight: Any) -> Any:
-    if any(a is not None and a.dtype is not g.dtype for a in (x, weight)):
-        return NotImplemented
-    rows = _rows(g) if g.numel() else g.new_zeros((0, g.shape[-1]))
-    by_x = torch.matmul(g, weight.mT) if wanted[0] else None
-    by_weight = by_bias = None
+    dtype, rows = g.dtype, _rows(g)
+    by_x = by_weight = by_bias = None
+    if wanted[0]:
+        if weight.dtype is not dtype:
+            return NotImplemented
+        by_x = _times_transposed(g, weight)
     if wanted[1]:
-        by_weight = torch.matmul(x.reshape(len(rows), x.shape[-1]).mT, rows)
+        if x.dtype is not dtype:
+            return NotImplemented
+        by_weight = torch.matmul(_rows(x).mT, rows)
     if wanted[2]:
         by_bias = torch.sum(rows, dim=0)
     return by_x, by_weight, by_bias
@@ -156,23 +176,31 @@ def _convolve_pull(
     groups: int,
 ) -> Any:
     """Return cotangents of images, kernels and, if there is one, a bias, by one call."""
-    like = x if x is not None else w
-    if like is None or not g.numel() or not like.numel() or not _alike(like, g):
+    if x is None and w is None:
         return NotImplemented
-    if x is not None and w is not None and x.dtype is not w.dtype:
+    x = g.new_empty(tuple(x_shape)) if x is None else x  # of what is not read, the shape is
+    w = g.new_empty(tuple(w_shape)) if w is None else w
+    size = g.shape
+    if not _alike(g, x, w) or not g.numel() or not x.numel() or not w.numel() or len(size) > 5:
         return NotImplemented
-    lengths = tuple(x_shape if x is None else x.shape)
-    kernel = tuple(w_shape if w is None else w.shape)
-    padding = convolution_padding(lengths[2:], kernel[2:], tuple(g.shape[2:]), geometry)
-    if padding is None or len(padding) > 3 or not math.prod(lengths) or not math.prod(kernel):
+    padding = convolution_padding(x.shape[2:], w.shape[2:], size[2:], geometry)
+    if padding is None:
         return NotImplemented
-    x = g.new_empty(lengths) if x is None else x  # of what nothing is read, the shape is
-    w = g.new_empty(kernel) if w is None else w
-    stride, _, dilation = geometry
+    asked = (*wanted, False) if len(wanted) == 2 else wanted
     return _convolution_pull(
-        g, x, w, [g.shape[1]], list(stride), list(padding), list(dilation), False,
-        [0] * len(padding), groups, [*wanted, False][:3],
+        g, x, w, (size[1],), geometry.stride, padding, geometry.dilation, False,
+        (0,) * len(padding), groups, asked,
     )  # fmt: skip
+
+
+# -- parts ------------------------------------------------------------------------------------
+
+
+def _sliced(x: Any, parts: tuple[Any, ...]) -> Any:
+    for part in parts:
+        if type(part) is slice and part.step is not None and part.step < 0:
+            return NotImplemented
+    return x[parts]
 
 
 # -- attention --------------------------------------------------------------------------------
@@ -185,13 +213,16 @@ def _attention(query: Any, key: Any, value: Any, scale: float, is_causal: bool) 
     """
     given = query, key, value
     lead = query.shape[:-2]
-    if not _alike(*given) or any(not a.numel() or a.shape[:-2] != lead for a in given):
+    for a in given:  # PyTorch does not record what was made in its mode of inference
+        if a.dtype is not query.dtype or a.shape[:-2] != lead or not a.numel() or a.is_inference():
+            return NotImplemented
+    if not query.dtype.is_floating_point:
         return NotImplemented
-    if any(a.is_inference() for a in given):  # which PyTorch does not record
-        return NotImplemented
-    with torch.enable_grad():
-        leaves = [a.detach().requires_grad_() for a in given]
-        y = functional.scaled_dot_product_attention(*leaves, is_causal=is_causal, scale=scale)
+    if not torch.is_grad_enabled():
+        with torch.enable_grad():
+            return _attention(query, key, value, scale, is_causal)
+    leaves = [a.detach().requires_grad_() for a in given]
+    y = _attend(*leaves, is_causal=is_causal, scale=scale)
     return Kept(y.detach(), (y, leaves))
 
 
@@ -201,10 +232,9 @@ def _attention_pull(g: Any, wanted: list[bool], saved: Any) -> Any:
     y, leaves = saved
     kernel = y.grad_fn
     ends = [getattr(node, "variable", None) for node, _ in kernel.next_functions[:3]]
-    if len(ends) == 3 and all(a is b for a, b in zip(ends, leaves, strict=True)):
+    if len(ends) == 3 and ends[0] is leaves[0] and ends[1] is leaves[1] and ends[2] is leaves[2]:
         with torch.no_grad():  # one kernel: called here, and not by PyTorch's threads
-            found = kernel(g)
-        return [part if is_wanted else None for part, is_wanted in zip(found, wanted, strict=False)]
+            return kernel(g)
     asked = [leaf for leaf, is_wanted in zip(leaves, wanted, strict=True) if is_wanted]
     found = iter(torch.autograd.grad(y, asked, g, retain_graph=True))
     return [next(found) if is_wanted else None for is_wanted in wanted]
@@ -266,8 +296,9 @@ OWN: dict[str, Own] = {
     "nn.batch_norm": Own(_batch_norm, _batch_norm_pull),
     "nn.batch_norm_with_moments": Own(_with_moments, _with_moments_pull),
     "nn.linear": Own(_linear, _linear_pull),
-    "nn.convolve": Own(rule=_convolve_pull),
-    "nn.convolve_biased": Own(rule=_convolve_pull),
+    "nn.convolve": Own(convolve, _convolve_pull),
+    "nn.convolve_biased": Own(convolve, _convolve_pull),
+    "slice": Own(_sliced),
     "nn.attention": Own(_attention, _attention_pull),
     "nn.cross_entropy": Own(_cross_entropy, _cross_entropy_pull),
     "nn.total_cross_entropy": Own(_total_cross_entropy, _total_cross_entropy_pull),

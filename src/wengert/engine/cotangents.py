@@ -378,6 +378,14 @@ def add(xp: Any, a: Any, b: Any, owned: bool = False) -> Any:
 def _add_blocks(xp: Any, a: Block, b: Block) -> Any:
     if not _size(a) or not _size(b):
         return a if _size(a) else b
+    along = _filled_along(a, b)
+    if along is not None and xp is not backends.NUMPY:
+        first, last = (a, b) if a.region[along].start < b.region[along].start else (b, a)
+        r, s = first.region[along], last.region[along]
+        if r.stop == s.start:  # end to end
+            region = (*a.region[:along], range(r.start, s.stop), *a.region[along + 1 :])
+            values = xp.concat([first.values, last.values], axis=along)
+            return values if sizes(region) == a.shape else Block(a.shape, region, values)
     if same(a.region, b.region):
         mask = None
         if a.is_masked and b.is_masked:
@@ -394,16 +402,10 @@ def _add_blocks(xp: Any, a: Block, b: Block) -> Any:
     a, b = a.ranged(xp), b.ranged(xp)
     region = around(a.region, b.region)
     size = math.prod(map(len, region))
-    if xp is not backends.NUMPY and size == _size(a) + _size(b) and _without_gap(a, b):
-        starts = [[r.start for r in g.region] for g in (a, b)]
-        along = next(i for i, (r, s) in enumerate(zip(*starts, strict=True)) if r != s)
-        ends = (a, b) if starts[0] < starts[1] else (b, a)  # end to end
-        values = xp.concat([g.values for g in ends], axis=along)
-        return values if region == whole(a.shape) else Block(a.shape, region, values)
     if 2 * size > math.prod(a.shape) or size > 2 * _size(a) + 2 * _size(b):
         return add(xp, a.todense(xp), b)
     values = _within(xp, a, region) + _within(xp, b, region)
-    if _without_gap(a, b):
+    if along is not None:
         return Block(a.shape, region, values)
 
     def alive() -> Any:
@@ -412,17 +414,17 @@ def _add_blocks(xp: Any, a: Block, b: Block) -> Any:
     return Block(a.shape, region, values, alive)
 
 
-def _without_gap(a: Block, b: Block) -> bool:
-    """Return whether two rectangles fill the one around them, for sure."""
-    pairs = list(zip(a.region, b.region, strict=True))
-    apart = [(r, s) for r, s in pairs if r != s]
-    return (
-        not (a.is_masked or b.is_masked)
-        and len(apart) == 1
-        and all(r.step == s.step == 1 for r, s in pairs)
-        and apart[0][0].start <= apart[0][1].stop
-        and apart[0][1].start <= apart[0][0].stop
-    )
+def _filled_along(a: Block, b: Block) -> int | None:
+    """Return the only axis along which two rectangles differ that fill the one around them."""
+    axis = None
+    for i, (r, s) in enumerate(zip(a.region, b.region, strict=True)):
+        if type(r) is not range or type(s) is not range or r.step != 1 or s.step != 1:
+            return None
+        if r != s:
+            if axis is not None or r.start > s.stop or s.start > r.stop:
+                return None
+            axis = i
+    return None if a.is_masked or b.is_masked else axis
 
 
 def _alive(block: Block) -> Block:

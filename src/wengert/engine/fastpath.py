@@ -1,9 +1,9 @@
 """Fast paths: the functions that call operations, each written for one operation.
 
 A call checks that its arguments are tensors of NumPy arrays, computes, and makes a node of just
-what the rules read. Everything else, such as arrays of other libraries or a running vmap, is left
-to `Front.otherwise`. The source of a function is written when it is first called: to write them all
-would take longer than the import of the package.
+what the rules read. Arrays of PyTorch and CuPy have a function of the same kind for each operation
+and device. Everything else, such as a running vmap, is left to `Front.otherwise`. The source of a
+function is written when it is first called: to write all would take longer than the import.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import types
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -25,12 +25,10 @@ from wengert.backends.float_errors import LOCATED, FloatErrors
 from wengert.engine.batching import levels
 from wengert.engine.node import NOBODY, Node, Tokens, active, meet, next_order
 from wengert.engine.op import Op, Shapes
-from wengert.engine.record import apply, finished, lower, witnesses
+from wengert.engine.record import apply, finished, witnesses
 from wengert.engine.tensor import Tensor
 from wengert.errors import explain_shapes
 
-#: Classes of raw arrays, of libraries other than NumPy, for which functions are written.
-QUICK: set[type] = backends.QUICK
 _DOUBLE, _SINGLE = np.dtype("float64"), np.dtype("float32")
 _DTYPES = [np.dtype(c) for c in "?bhilqBHILQfdFD"]  # narrow floats do not go the fast way
 #: Python numbers as arrays, by dtype and value. They are read only.
@@ -68,23 +66,7 @@ class Front:
     compute: Callable[..., Any] | None = None
 
 
-def anywhere(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-    """Call an operation by the function for its arrays' library, if that has one."""
-    for arg in args:
-        if type(arg) is Tensor and type(arg._raw) in QUICK:
-            xp: Any = backends.namespace_of(arg._raw)
-            call = xp.calls.get(op)
-            if call is None:
-                call = xp.calls[op] = caller(op.on(xp), Front(xp=xp))
-            try:
-                return call(*args, **params)
-            except RuntimeError:
-                lower(op, args)  # which raises if these are on two devices
-                raise
-    return apply(op, args, params)
-
-
-NATIVE = Front(otherwise=anywhere)
+NATIVE = Front()
 
 
 def caller(op: Op, front: Front = NATIVE) -> Callable[..., Any]:
@@ -94,6 +76,13 @@ def caller(op: Op, front: Front = NATIVE) -> Callable[..., Any]:
     call = types.FunctionType((_watched if _general else _stub).__code__, names, op.name)
     names["_first_call"] = lambda: _write(call, op, front)
     _callers.add(call)
+    return call
+
+
+def _on_library(op: Op, front: Front, calls: dict[Any, Any], array: Any) -> Callable[..., Any]:
+    """Return the function that calls an operation on arrays like one, known from now on."""
+    xp: Any = backends.namespace_of(array)
+    call = calls[backends.QUICK[type(array)](array)] = caller(op.on(xp), replace(front, xp=xp))
     return call
 
 
@@ -128,7 +117,7 @@ _NAMES: dict[str, Any] = {
     "_protected": backends.protected, "_plain": backends.plain,
     "_DOUBLE": _DOUBLE, "_SINGLE": _SINGLE, "_finished": finished,
     "_explain_shapes": explain_shapes, "_frame_at": sys._getframe, "_witnesses": witnesses,
-    "_Shapes": Shapes, "_constant": _constant, "_Kept": backends.Kept,
+    "_Shapes": Shapes, "_constant": _constant, "_Kept": backends.Kept, "_QUICK": backends.QUICK,
 }  # fmt: skip
 
 
@@ -142,9 +131,12 @@ def _watched(*args: Any, **params: Any) -> Any:
 
 def _write(function: types.FunctionType, op: Op, front: Front) -> Callable[..., Any]:
     """Give a function its code, and return what is called the first time, from one frame below."""
+    calls: dict[Any, Any] = {}
     function.__globals__.update({
+        "_calls": calls, "_on_library": partial(_on_library, op, front, calls),
         "_kind": front.kind, "_always": front.always,
-        "_make": _maker(front), "_compute": _computing(op, front),
+        "_make": partial(object.__new__, front.kind) if "__new__" in vars(front.kind)
+        else front.kind, "_compute": _computing(op, front),  # blank, without a `__new__` of its own
         "_usual_dtypes": {d for d in _DTYPES if d.kind in front.kinds},
         "_number_of": {d: c for d, c in CONSTANTS.items() if d.kind in (front.kinds or "fc")}.get,
         **(front.known or {}),
@@ -168,18 +160,13 @@ def _compiled(op: Op, front: Front, names: dict[str, Any]) -> Any:
     return found["call"]
 
 
-def _maker(front: Front) -> Callable[[], Any]:
-    """Return what makes a blank tensor, without a `__new__` of its class."""
-    return partial(object.__new__, front.kind) if "__new__" in vars(front.kind) else front.kind
-
-
 def _computing(op: Op, front: Front) -> Callable[..., Any]:
     """Return what computes an operation on raw arrays: a function of their library's, if any."""
     found = front.compute or (op.numpy_function if front.xp is backends.NUMPY else None)
     if found is None:
         find = getattr(op.compute, "find", None)  # in a namespace, by name
         found = partial(op.compute, front.xp) if find is None else find(front.xp)
-        if find is not None and op.pointwise and not op.params:  # of arrays of one dtype
+        if find and (op.pointwise or op.linear) and not op.params:  # of arrays of one dtype
             found = getattr(front.xp.alike, op.name, found)
     return partial(found, **front.known) if front.known else found
 
@@ -188,10 +175,10 @@ def _library(xp: Any) -> dict[str, Any]:
     """Return what is otherwise than on NumPy's arrays, by name."""
     if xp is backends.NUMPY:
         return {}
-    known: dict[Any, dict[Any, Any]] = {}
+    double, single = (np.dtype(d) if isinstance(d, type) else d for d in (xp.float64, xp.float32))
     return {
-        "_ndarray": xp.array, "_asarray": xp.asarray, "_DOUBLE": xp.float64, "_SINGLE": xp.float32,
-        "_number_of": lambda d: known.setdefault(d, {}) if backends.is_inexact(d) else None,
+        "_ndarray": xp.array, "_asarray": xp.asarray, "_DOUBLE": double, "_SINGLE": single,
+        "_number_of": cache(lambda dtype: {} if backends.is_inexact(dtype) else None),
         "_constant": partial(_constant, make=xp.scalar),
     }  # fmt: skip
 
@@ -214,6 +201,13 @@ class _Source:
         self.taken = front.taken.format
         args = "arrays" if op.variadic else f"({', '.join(op.args)},)"
         self.unusual = f"return _otherwise(_op, {args}, {self.params})"
+        self.other_class = self.unusual  # what is done with arguments that are not `taken`
+        if front.kind is Tensor and front.xp is backends.NUMPY:
+            given_again = f"{'*arrays' if op.variadic else ', '.join(op.args)}{self.settings}"
+            self.other_class = f"""for _a in {args}:
+    if type(_a) is _kind and (_key := _QUICK.get(type(_a._raw))):
+        return (_calls.get(_key(_a._raw)) or _on_library(_a._raw))({given_again})
+{self.unusual}"""
         nodes = self.arrays.replace("x", "n")
         self.finish = f"_finished(_op, _y, [{self.arrays}], [{nodes}], {self.params})"
         self.recording = "(_w := _current() or _always)" if front.always else "(_w := _current())"
@@ -242,6 +236,9 @@ class _Source:
             failed = f"except TypeError:\n    {self.unusual}\nexcept ValueError as _error:\n"
             failed += f"    _explain_shapes(_op, [{self.arrays}], _error)"
         parts += [f"try:\n{_indented(self.computed())}\n{failed}"]
+        if any("saved" in (reads or ()) for reads in op.reads):
+            kept = "type(_y) is _Kept and type(_y[0]) is _ndarray"
+            parts += [f"_saved = None\nif {kept}:\n    _y, _saved = _y"]
         parts += ["if type(_y) is not _ndarray:"]
         if front.xp is not backends.NUMPY:  # whose kernels may leave something out
             parts += [f"    if _y is NotImplemented:\n        {self.unusual}"]
@@ -275,7 +272,7 @@ except RuntimeError:
             text += f"""if {self.taken(arg)} and type(_x{i} := {arg}._raw) is _ndarray:
     _n{i} = {arg}._node
 {self.plain_array(i)}else:
-    {self.unusual}
+{_indented(self.other_class)}
 """
         return text + (self.alike() if self.count == 2 else "")
 
@@ -311,12 +308,12 @@ except RuntimeError:
 {_indented(self.number(1, 0), 2)}
 {_indented(self.plain_array(1))}
     else:
-        {self.unusual}
+{_indented(self.other_class, 2)}
 elif {self.taken(b)} and type(_x1 := {b}._raw) is _ndarray and type({a}) in (float, int):
     _n1 = {b}._node
 {_indented(self.number(0, 1))}
 else:
-    {self.unusual}"""
+{_indented(self.other_class)}"""
 
     def number(self, i: int, other: int) -> str:
         """Return the lines that make a Python number an array of the other operand's dtype."""
@@ -380,7 +377,7 @@ if _n{i} is not None and (_t{i} := _n{i}.tokens) is not _w:
         """Return the tuple of what the rule of an argument reads."""
         args = self.op.args
         shapes = f"({', '.join(f'_x{k}.shape' for k in range(len(args)))},)"
-        found = {"y": "_y", "saved": "None", "shapes": shapes}
+        found = {"y": "_y", "saved": "_saved", "shapes": shapes}
         for k, arg in enumerate(args):
             found |= {arg: f"_x{k}", f"{arg}_shape": f"_x{k}.shape"}
         return f"({''.join(f'{found.get(name, name)}, ' for name in self.op.reads[i] or ())})"
@@ -429,12 +426,15 @@ for _w in _witnesses:
     _xs = []
     for _a in arrays:
         if not ({self.taken("_a")}) or type(_x := _a._raw) is not _ndarray:
-            {self.unusual}
+{_indented(self.other_class, 3)}
         _d = _x.dtype
         if {unusual}:
             {self.unusual}
         _xs.append(_x)
-    _y = _compute({"" if numpys else "*"}_xs{self.settings})
+    try:
+        _y = _compute({"" if numpys else "*"}_xs{self.settings})
+    except RuntimeError:  # as of PyTorch, for arrays of two devices
+        {self.unusual}
     if type(_y) is not _ndarray:
         return _finished(_op, _y, _xs, [_a._node for _a in arrays], {self.params})
     _z = _make()

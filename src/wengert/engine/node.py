@@ -149,6 +149,6 @@ def watch(node: Node, token: Token) -> None:
         if node.parent is not None and token not in node.tokens:
             token.starts = weakref.WeakSet((*token.starts, node))
         token.leaves += token not in node.tokens
-        both = frozenset(t for t in node.tokens if t.alive) | {token}
+        both = frozenset([token, *[t for t in node.tokens if t.alive]])
         recording = active.get()
         node.tokens = recording if both == recording else both

@@ -68,10 +68,8 @@ class Carried:
         if part is None:
             return None
         parent = edge[0]
-        try:
-            fits = part.shape == parent.shape and part.dtype is parent.dtype
-        except AttributeError:  # no array at all, which `fit` has words for
-            fits = False
+        # what is no array at all, `fit` has words for
+        fits = getattr(part, "shape", None) == parent.shape and part.dtype is parent.dtype
         if not fits or type(part) is Block:
             if op is OUTPUT:
                 return self._add_result(edge, part)
@@ -151,16 +149,17 @@ def reverse(
         if g is not None and edges:
             if recorded:
                 edges = recorded_edges(node, edges)
-            own = op.fresh and node in owned and node not in sources
+            fresh = op.fresh
+            own = fresh and node in owned and node not in sources
             pull = op.pull if watcher is None else watcher.pulling(op)
             parts = iter(pull(xp, g, node, edges, own))
             for edge in edges:
                 parent, part = edge[0], next(parts)
                 if (
-                    type(part) is not array
+                    fresh
+                    or type(part) is not array
                     or part.shape != parent.shape
                     or part.dtype is not parent.dtype
-                    or op.fresh
                 ):
                     add_part(op, edge, part)
                 elif parent not in cotangents:  # this and the next are the usual cases

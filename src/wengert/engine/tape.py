@@ -75,15 +75,15 @@ class Tape:
         """Record what is computed from these tensors or variables from now on."""
         self._check_thread("asked to watch")
         for leaf in flatten(tensors)[0]:
-            if hasattr(leaf, "_watched_by"):  # a variable
+            if type(leaf) is not Tensor and hasattr(leaf, "_watched_by"):  # a variable
                 _check_inexact(leaf._value.dtype, leaf._value.shape)
                 leaf._watched_by(self._token)
                 continue
             if not hasattr(leaf, "_node"):  # tensors of a dialect have one as well
                 leaf = _converted(leaf, "watch")
-            shape, dtype = tuple(leaf._raw.shape), leaf._raw.dtype
-            _check_inexact(dtype, shape)
             if leaf._node is None:
+                shape, dtype = tuple(leaf._raw.shape), leaf._raw.dtype
+                _check_inexact(dtype, shape)
                 leaf._node = leaf_node(shape, dtype)
             watch(leaf._node, self._token)
 
@@ -305,6 +305,8 @@ class Part(NamedTuple):
 
 def part_of_tape(value: Any, what: str) -> Part:
     """Return a target or a source, as it was given, as a Part."""
+    if type(value) is Tensor:
+        return Part(value, value._node)
     owner, selection = value, None
     if hasattr(type(value), "__wengert_selection__"):
         owner, selection = value.__wengert_selection__()

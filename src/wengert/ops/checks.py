@@ -25,6 +25,8 @@ def floating(x: Any, name: str) -> Tensor:
 
 def real(x: Any, name: str, what: str = "x") -> Tensor:
     """Return an argument as a tensor of real floating numbers; integers become float64."""
+    if type(x) is Tensor and backends.kind_of(x._raw.dtype) == "f":  # the usual case
+        return x
     x = floating(x, name)
     if backends.kind_of(x.dtype) != "f":
         raise DtypeError(

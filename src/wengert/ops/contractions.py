@@ -140,12 +140,15 @@ def matmul(x1: Any, x2: Any, /) -> Tensor:
 
     `wg.matmul([[1, 2], [3, 4]], [5, 6])` is `[17, 39]`.
     """
-    x1, x2 = _array(x1, "matmul"), _array(x2, "matmul")
-    left, right = x1.shape, x2.shape
+    if type(x1) is not Tensor or type(x2) is not Tensor:
+        x1, x2 = _array(x1, "matmul"), _array(x2, "matmul")
+    left, right = x1._raw.shape, x2._raw.shape
+    if len(left) >= 2 <= len(right) and left[-1] == right[-2]:
+        return matrix_product(x1, x2)
     if not left or not right or left[-1] != right[-2 if len(right) > 1 else 0]:
         raise ShapeError(
-            f"matmul: shapes {left} and {right} do not fit: the last length of the first must be "
-            "the second-last of the second (its only one, for a vector)"
+            f"matmul: shapes {x1.shape} and {x2.shape} do not fit: the last length of the first "
+            "must be the second-last of the second (its only one, for a vector)"
         )
     rows = shapes.expand_dims(x1, axis=0) if len(left) == 1 else x1
     columns = shapes.expand_dims(x2, axis=1) if len(right) == 1 else x2

@@ -202,11 +202,10 @@ def _inside(part: slice, n: int) -> slice:
 
 
 def _rectangle(parts: tuple[Any, ...], shape: tuple[int, ...]) -> Region:
-    real = [p for p in parts if p is not None]
-    return tuple(
-        range(n)[p] if isinstance(p, slice) else range(p, p + 1)
-        for p, n in zip(real, shape, strict=True)
-    )
+    if None in parts:
+        parts = tuple([p for p in parts if p is not None])
+    pairs = zip(parts, shape, strict=True)
+    return tuple([range(n)[p] if type(p) is slice else range(p, p + 1) for p, n in pairs])
 
 
 def _slice_block(xp: Any, g: Block, x_shape: Any, parts: Any) -> Block:

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
-from wengert.engine.fastpath import Front, anywhere, caller
+from wengert.engine.fastpath import Front, caller
 from wengert.engine.node import active
 from wengert.engine.op import Op
+from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor
 from wengert.errors import TapeError
 from wengert.ops import contractions, creation, elementwise, indexing, positions, reductions, shapes
@@ -67,12 +68,13 @@ def _known(value: Any) -> bool:
 
 
 def _apply_if_known(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-    return anywhere(op, args, params) if all(map(_known, args)) else NotImplemented
+    return apply(op, args, params) if all(map(_known, args)) else NotImplemented
 
 
 def _if_known(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def operator(x1: Any, x2: Any, /) -> Any:
-        return function(x1, x2) if _known(x1) and _known(x2) else NotImplemented
+        usual = type(x1) is Tensor is type(x2) or (_known(x1) and _known(x2))
+        return function(x1, x2) if usual else NotImplemented
 
     return operator
 

@@ -18,7 +18,7 @@ from wengert.ops.families import linear, sample
 
 def sliced(xp: Any, x: Any, parts: Any) -> Any:
     """Return x[parts], also by a library without slices that go back."""
-    if xp is backends.NUMPY or not any(isinstance(p, slice) and (p.step or 1) < 0 for p in parts):
+    if xp is backends.NUMPY or not [p for p in parts if type(p) is slice and (p.step or 1) < 0]:
         return x[parts]
     ahead: list[Any] = []
     flipped: list[int] = []

@@ -169,6 +169,10 @@ def reshape(x: Any, /, shape: Any, *, copy: bool | None = None) -> Tensor:
         except (TypeError, ValueError):
             pass
     x = tensor(x, "reshape")
+    if type(shape) is tuple and min(shape, default=0) >= 0:
+        size = math.prod(shape)
+        if type(size) is int and size == math.prod(x._raw.shape):  # the usual case
+            return reshape_to(x, shape=shape)
     shape = (shape,) if isinstance(shape, int) else tuple(map(int, shape))
     if shape and min(shape) < 0:
         rest = -math.prod(shape)

@@ -137,7 +137,8 @@ class Jitted:
         self.donated = donated
         self.compilations = 0
         self._programs: dict[Any, Program] = {}
-        #: by the form of the arguments, where all leaves are arrays that compiled programs take
+        #: by the form of the arguments, where all leaves are arrays that compiled programs take;
+        #: by the number of arguments, where they are such arrays themselves
         self._quick: dict[Any, Program] = {}
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
@@ -150,9 +151,13 @@ class Jitted:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Return what the function returns, from a compiled program."""
         if not active.get() and not levels.get():
-            leaves, spec = flat((args, kwargs))
-            quick = self._quick.get(spec)
-            kinds = {*map(type, leaves)}
+            leaves: Sequence[Any] = args
+            form: Any = len(args)
+            kinds = {*map(type, args)}
+            if kwargs or not kinds <= _QUICK:
+                leaves, form = flat((args, kwargs))
+                kinds = {*map(type, leaves)}
+            quick = self._quick.get(form)
             if quick is not None and kinds <= _QUICK:
                 return quick.plain(leaves, np.ndarray in kinds, len(kinds) > 1)
         return self._called(args, kwargs)
@@ -185,8 +190,9 @@ class Jitted:
             donated = self._donated(moving[0], [i for i in range(count) if i not in static])
             program = self._programs[key] = Program(self, control, form, donated)
         values = [v for v in given if v is not None]
-        if not program.variables and all(type(leaf) in _QUICK for leaf in leaves):
-            self._quick[flat((args, kwargs))[1]] = program
+        if leaves and not program.variables and all(type(leaf) in _QUICK for leaf in leaves):
+            are_leaves = not kwargs and all(type(arg) in _QUICK for arg in args)
+            self._quick[len(args) if are_leaves else flat((args, kwargs))[1]] = program
         return program.call(values, _kind_of(leaves, control))
 
     def _donated(self, moving: list[Any], positions: list[int]) -> tuple[int, ...]:
@@ -487,7 +493,7 @@ class Program:
             known, found = results.known, results.arrays
         return self._finished(known, found, raws, kind)
 
-    def plain(self, arrays: list[Any], numpy: bool, mixed: bool) -> Any:
+    def plain(self, arrays: Sequence[Any], numpy: bool, mixed: bool) -> Any:
         """Return the result for arrays of NumPy's or JAX's that nothing records."""
         if not numpy:
             results = self._values(*arrays)
@@ -499,7 +505,7 @@ class Program:
             found = [_as_kind(a, "numpy", True) for a in found]
         return known.rebuild(found) if known.is_plain else known.result(found)
 
-    def _precision(self, raws: list[Any]) -> Any:
+    def _precision(self, raws: Sequence[Any]) -> Any:
         """Return the context in which NumPy's arrays keep their dtypes; JAX has its own setting."""
         on_jax = any(map(self.control.is_array, raws))
         return contextlib.nullcontext() if on_jax else self.control.wide()

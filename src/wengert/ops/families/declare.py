@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -187,12 +188,20 @@ def axes(axis: Any, ndim: int, name: str) -> tuple[int, ...]:
     """Return an axis, a tuple of them or None (all) as a tuple of non-negative ones."""
     if axis is None:
         return _ALL[ndim]
-    if type(axis) is int and 0 <= axis < ndim:
-        return _ONE[axis]
-    given = axis if isinstance(axis, (tuple, list)) else (axis,)
+    if type(axis) is int and -ndim <= axis < ndim:
+        return _ONE[axis % ndim]
+    given = tuple(axis) if isinstance(axis, (tuple, list)) else (axis,)
+    try:
+        return _several_axes(given, ndim, name)
+    except TypeError:  # arrays of one integer have no hash
+        return _several_axes(tuple(map(int, given)), ndim, name)
+
+
+@functools.lru_cache(1024)
+def _several_axes(given: tuple[int, ...], ndim: int, name: str) -> tuple[int, ...]:
     found = tuple(_axis(int(a), ndim, name) for a in given)
     if len(set(found)) != len(found):
-        raise ValueError(f"{name}: axis {axis} names an axis twice")
+        raise ValueError(f"{name}: axis {given} names an axis twice")
     return found
 
 

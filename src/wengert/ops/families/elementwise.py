@@ -33,15 +33,19 @@ class Elementwise(Op):
     #: whether the rules are transposes already, as for real, imag and conj
     transposed = False
     #: for an operation that chooses among its arguments: which elements it takes of each
-    chosen: tuple[Rule | None, ...] = ()
+    chosen: tuple[Rule | None, ...]
 
-    def __init__(self, *args: Any, **settings: Any) -> None:
+    def __init__(self, *args: Any, chosen: Sequence[Rule | None] = (), **settings: Any) -> None:
         super().__init__(*args, **settings)
-        if len(self.args) <= 2:
+        self.chosen = tuple(chosen)
+        if not chosen:
             self.pull = self._quick_pull()  # type: ignore[method-assign]
 
     def _quick_pull(self) -> Callable[..., Sequence[Any]]:
-        """Return `pull` of one or two arguments: of real NumPy arrays, calls of rules are all."""
+        """Return `pull` that calls rules and no more, where g and the numbers are plain and real.
+
+        A call with a star would take longer than what most rules do in Python.
+        """
         rules: Any = self.rules
         otherwise = super().pull
 
@@ -50,15 +54,17 @@ class Elementwise(Op):
             if type(g) is ndarray:
                 usual = dtype is _SINGLE or dtype is _DOUBLE
             else:
-                usual = type(g) in backends.QUICK and backends.kind_of(dtype) == "f"
-            if not usual or self.chosen:
+                usual = type(g) in backends.QUICK and xp.is_real(dtype)
+            if not usual:
                 return otherwise(xp, g, node, edges)
-            _, argument, values = edges[0]
-            part = rules[argument](xp, g, *values)
-            if len(edges) == 1:
-                return (part,)
-            _, argument, values = edges[1]
-            return part, rules[argument](xp, g, *values)
+            parts = []
+            for _, argument, values in edges:
+                rule = rules[argument]
+                if len(values) == 1:
+                    parts.append(rule(xp, g, values[0]))
+                else:
+                    parts.append(rule(xp, g, *values) if values else rule(xp, g))
+            return parts
 
         return pull
 
@@ -208,9 +214,8 @@ def elementwise(
     structure.
     """
     args = args or (("x",) if len(rules) == 1 else tuple(f"x{i + 1}" for i in range(len(rules))))
-    op = Elementwise(name, args, compute or by_name(name), rules, params)
+    op = Elementwise(name, args, compute or by_name(name), rules, params, chosen=chosen)
     op.transposed = transposed
-    op.chosen = tuple(chosen)
     set_numpy_function(op, compute, numpy)
     tests.setdefault("samples", _SAMPLES[len(rules)])
     return declared(op, tests)

@@ -12,7 +12,7 @@ import numpy as np
 
 from wengert import backends
 from wengert.engine.cotangents import Block, Region, sizes, slices, whole
-from wengert.engine.node import Node, Values
+from wengert.engine.node import Edges, Node, Values
 from wengert.engine.op import Op
 from wengert.engine.tensor import Tensor
 from wengert.errors import RuleError
@@ -41,6 +41,12 @@ class Linear(Op):
         names = super()._reads(rule)
         self.own = len(names)
         return (*names, *[p for p in self.params if p not in names])
+
+    def pull(self, xp: Any, g: Any, node: Node, edges: Edges, own: bool = False) -> Sequence[Any]:
+        """Return the transpose of g, for the one argument."""
+        if type(g) is Block:
+            return super().pull(xp, g, node, edges, own)
+        return (self.rules[0](xp, g, *edges[0][2][: self.own]),)  # type: ignore[misc]
 
     def pull_array(self, xp: Any, g: Any, node: Node, argument: int, values: Values) -> Any:
         """Return the transpose of g."""

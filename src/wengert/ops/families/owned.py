@@ -5,13 +5,12 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Sequence
 from functools import partial
-from operator import itemgetter
 from typing import Any
 
 from wengert import backends
 from wengert.backends.namespace import Own
 from wengert.engine.cotangents import Block
-from wengert.engine.node import Edges, Node, Values
+from wengert.engine.node import Edges, Node
 from wengert.engine.op import Op, parameters_of
 from wengert.engine.record import for_dtypes
 
@@ -46,10 +45,8 @@ class _Owned:
             op.compute.find = lambda xp: own.compute  # type: ignore[attr-defined]
         #: how many values at the end of those that a rule reads are for the library's rule alone
         self.further = 0
-        self.names: list[str] = []
-        self.plans: dict[tuple[int, ...], list[tuple[int | None, Any]]] = {}
         if own.rule is not None:
-            op.pull = self._quick_pull(own.rule) or self.pull  # type: ignore[method-assign]
+            op.pull = self._pull(own.rule)  # type: ignore[method-assign]
 
     def compute(self, xp: Any, *arrays: Any, **params: Any) -> Any:
         """Return what the library's kernel makes of arrays, or else what the operation does."""
@@ -64,8 +61,8 @@ class _Owned:
         op = self.original
         return op if op.family in self.xp.narrow else for_dtypes(op, arrays)
 
-    def _quick_pull(self, rule: Callable[..., Any]) -> Callable[..., Sequence[Any]] | None:
-        """Have nodes keep what the library's rule reads; return `pull` if it is of one array."""
+    def _pull(self, rule: Callable[..., Any]) -> Callable[..., Sequence[Any]]:
+        """Have nodes keep what the library's rule reads; return `pull` by that rule."""
         op = self.op
         _, *names = parameters_of(rule)
         read = {name for reads in op.reads for name in reads or ()}
@@ -75,50 +72,24 @@ class _Owned:
             op.names = (*op.names, "saved")
             op.reads = tuple(None if r is None else (*r, *further) for r in op.reads)
             op.picks = tuple(None if r is None else op._pick(r) for r in op.reads)
-        self.names = names
-        if len(op.args) > 1 or "wanted" in names:
-            return None
-        places = [(op.reads[0] or ()).index(name) for name in names]
-        one, only = len(places) == 1, places[0]
-        pick: Callable[[Values], Any] = itemgetter(*places)
-        library, otherwise = self.xp, self._otherwise
+        library, otherwise, total = self.xp, self._otherwise, len(op.args)
+        calls: dict[Any, Callable[[Any, Edges], Any]] = {}
 
         def pull(xp: Any, g: Any, node: Node, edges: Edges, own: bool = False) -> Sequence[Any]:
-            if xp is library and type(g) is not Block and backends.kind_of(node.dtype) == "f":
-                values = edges[0][2]
-                part = rule(g, values[only]) if one else rule(g, *pick(values))
-                if part is not NotImplemented:
-                    return (part,)
+            raw, dtype = g, node.dtype
+            if type(g) is list:  # of several results the first
+                raw, dtype = g[0], dtype[0]
+            if xp is library and type(raw) is not Block and raw is not None and xp.is_real(dtype):
+                asked = total if len(edges) == total else tuple([edge[1] for edge in edges])
+                call = calls.get(asked)
+                if call is None:
+                    call = calls[asked] = _call(rule, names, op, [edge[1] for edge in edges])
+                found = call(g, edges)
+                if found is not NotImplemented:
+                    return found
             return otherwise(xp, g, node, edges, own)
 
         return pull
-
-    def pull(self, xp: Any, g: Any, node: Node, edges: Edges, own: bool = False) -> Sequence[Any]:
-        """Return the cotangents of several arguments."""
-        raw = g[0] if type(g) is list else g  # of several results the first
-        is_raw = xp is self.xp and type(raw) is not Block
-        if is_raw and raw is not None and backends.kind_of(_first(node.dtype)) == "f":
-            arguments = tuple([edge[1] for edge in edges])
-            plan = self.plans.get(arguments)
-            if plan is None:
-                plan = self.plans[arguments] = self._plan(arguments)
-            rule: Any = self.own.rule
-            found = rule(g, *[at if i is None else edges[i][2][at] for i, at in plan])
-            if found is not NotImplemented:
-                return [found[argument] for _, argument, _ in edges]
-        return self._otherwise(xp, g, node, edges, own)
-
-    def _plan(self, arguments: tuple[int, ...]) -> list[tuple[int | None, Any]]:
-        """Return what the library's rule reads, of edges to some arguments.
-
-        For each of its parameters: which edge has it and where among its values; or None, and
-        what is given in any case.
-        """
-        found: dict[str, tuple[int | None, Any]] = {}
-        for i, argument in enumerate(arguments):
-            found |= {name: (i, at) for at, name in enumerate(self.op.reads[argument] or ())}
-        found["wanted"] = (None, [k in arguments for k in range(len(self.op.args))])
-        return [found.get(name, (None, None)) for name in self.names]
 
     def _otherwise(
         self, xp: Any, g: Any, node: Node, edges: Edges, own: bool = False
@@ -129,6 +100,29 @@ class _Owned:
         if op.family not in self.xp.narrow and backends.is_narrow(dtype):
             op = op.narrowed(dtype)
         return op.pull(xp, g, node, edges, own)
+
+
+def _call(
+    rule: Callable[..., Any], names: list[str], op: Op, arguments: list[int]
+) -> Callable[[Any, Edges], Any]:
+    """Return what calls a library's rule for some arguments: a function of g and their edges.
+
+    It is written for them, since to look up each value by name would take as long as the kernel.
+    """
+    where = {"wanted": "wanted"}
+    for i, argument in enumerate(arguments):
+        where |= {name: f"edges[{i}][2][{at}]" for at, name in enumerate(op.reads[argument] or ())}
+    given = "".join(f", {where.get(name)}" for name in names)
+    is_only = len(op.args) == 1 and "wanted" not in names
+    parts = "found, " if is_only else "".join(f"found[{argument}], " for argument in arguments)
+    text = f"""def call(g, edges):
+    found = rule(g{given})
+    return found if found is NotImplemented else ({parts})
+"""
+    made: dict[str, Any] = {}
+    exec(text, {"rule": rule, "wanted": [k in arguments for k in range(len(op.args))]}, made)
+    call: Callable[[Any, Edges], Any] = made["call"]
+    return call
 
 
 def _first(dtype: Any) -> Any:

@@ -110,15 +110,16 @@ class Reduction(Op):
 
         `kept` and `lengths` are the shapes of these and of the part, with the reduced axes.
         """
-        if values:
+        if g.shape and len(g.shape) != len(kept):  # a number broadcasts as it is
             named = zip(self.reads[0] or (), values, strict=False)
             values = [xp.reshape(v, kept) if name == "y" else v for name, v in named]
+            g = xp.reshape(g, kept)
         rule: Any = self.rules[0]
         if backends.kind_of(node.dtype) == "c":  # as for elementwise operations
-            part = xp.conj(rule(xp, xp.conj(xp.reshape(g, kept)), *values))
+            part = xp.conj(rule(xp, xp.conj(g), *values))
         else:
-            part = rule(xp, xp.reshape(g, kept), *values)
-        if tuple(part.shape) == lengths:
+            part = rule(xp, g, *values)
+        if part.shape == lengths:
             return part
         if type(part) is np.ndarray and math.prod(lengths) < _FEW:
             spread = np.empty(lengths, part.dtype)

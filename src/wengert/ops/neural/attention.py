@@ -132,8 +132,9 @@ _attention = joint(
 
 def _has_kernel(query: Tensor, key: Tensor, value: Tensor) -> bool:
     """Return whether the library of three arrays has a kernel for attention on such shapes."""
-    own = plain_namespace(query._raw).own
-    return _attention.op.name in own and query.shape[:-2] == key.shape[:-2] == value.shape[:-2]
+    if _attention.op.name not in plain_namespace(query._raw).own:
+        return False
+    return query.shape[:-2] == key.shape[:-2] == value.shape[:-2]
 
 
 # -- what users call --------------------------------------------------------------------------
@@ -159,9 +160,8 @@ def scaled_dot_product_attention(
     `dropout_p` is the share of weights to drop, by `generator`.
     `wg.nn.scaled_dot_product_attention([[0.0]], [[1.0], [2.0]], [[3.0], [5.0]])` is `[[4.0]]`.
     """
-    query, key, value = (
-        real(x, _NAME, what) for x, what in ((query, "query"), (key, "key"), (value, "value"))
-    )
+    query = real(query, _NAME, "query")
+    key, value = real(key, _NAME, "key"), real(value, _NAME, "value")
     _check_shapes(query, key, value)
     rate = number(dropout_p, _NAME, "dropout_p", 0, 1)
     scale = _scale_of(query) if scale is None else float(scale)
@@ -217,7 +217,9 @@ def attention_weights(
 
 def _check_shapes(query: Tensor, key: Tensor, value: Tensor) -> None:
     q, k, v = query.shape, key.shape, value.shape
-    if min(map(len, (q, k, v))) >= 2 and q[-1] == k[-1] and k[-2] == v[-2]:
+    if min(len(q), len(k), len(v)) >= 2 and q[-1] == k[-1] and k[-2] == v[-2]:
+        if q[:-2] == k[:-2] == v[:-2]:
+            return
         try:
             np.broadcast_shapes(q[:-2], k[:-2], v[:-2])
             return

@@ -332,16 +332,18 @@ def _checked(
     """Return the arrays as tensors whose axes, dtypes and groups are right."""
     x, had_batch = batched(x, spatial, name)
     weight = shapes.tensor(weight, name)
-    if weight.ndim != spatial + 2:
+    lengths = weight._raw.shape
+    if len(lengths) != spatial + 2:
         raise misfit(name, f"two axes for channels and {spatial} for the kernel", weight=weight)
-    if 0 in weight.shape[2:]:
+    if 0 in lengths[2:]:
         raise misfit(name, "a kernel with elements", weight=weight)
     if not (backends.is_inexact(x.dtype) or backends.is_inexact(weight.dtype)):
         raise DtypeError(
             f"{name}: x is of {x.dtype} and weight of {weight.dtype}; expected floating-point "
             "numbers: write wg.astype(x, wg.float32)"
         )
-    (groups,) = per_axis(groups, 1, name, "groups", 1)
+    if type(groups) is not int or groups < 1:
+        (groups,) = per_axis(groups, 1, name, "groups", 1)
     return x, had_batch, weight, None if bias is None else shapes.tensor(bias, name), groups
 
 
@@ -370,18 +372,21 @@ def _conv(
     """
     name, spatial = rank
     x, had_batch, weight, bias, groups = _checked(name, spatial, x, weight, bias, groups)
-    outputs, inputs, kernel = weight.shape[0], weight.shape[1], weight.shape[2:]
-    if x.shape[1] != inputs * groups:
+    (_, channels, *length), (outputs, inputs, *kernel) = x._raw.shape, weight._raw.shape
+    if channels != inputs * groups:
         expected = f"{inputs * groups} channels of x, for groups={groups}"
         raise misfit(name, expected, x=x, weight=weight)
     if outputs % groups:
         raise ShapeError(f"{name}: groups={groups} does not divide the {outputs} channels it gives")
     _checked_bias(name, bias, outputs)
-    size, geometry, _ = fitting_windows(name, x.shape[2:], kernel, stride, padding, dilation)
-    params = {"size": size, "geometry": geometry, "groups": groups}
+    size, geometry, _ = fitting_windows(
+        name, tuple(length), tuple(kernel), stride, padding, dilation
+    )
     if bias is None:
-        return unbatched(convolve(x, weight, **params), had_batch)
-    return unbatched(convolve_biased(x, weight, bias, **params), had_batch)
+        y = convolve(x, weight, size=size, geometry=geometry, groups=groups)
+    else:
+        y = convolve_biased(x, weight, bias, size=size, geometry=geometry, groups=groups)
+    return y if had_batch else unbatched(y, had_batch)
 
 
 conv1d, conv2d, conv3d = by_rank("conv", _conv)

@@ -129,12 +129,17 @@ def layer_norm(
     order of x. `wg.nn.layer_norm([1.0, 3.0])` is `[-0.999995, 0.999995]`.
     """
     x, eps = real(x, "layer_norm"), number(eps, "layer_norm", "eps", 0)
-    over = tuple(sorted(axes(axis, x.ndim, "layer_norm")))
-    sizes = tuple(x.shape[a] for a in over)
-    parts = [
-        _of_shape(v, sizes, "layer_norm", what, like=x, fill=fill)
-        for v, what, fill in ((weight, "weight", 1.0), (bias, "bias", 0.0))
-    ]
+    shape = x._raw.shape
+    over = axes(axis, len(shape), "layer_norm")
+    if len(over) > 1:
+        over = tuple(sorted(over))
+    sizes = tuple([shape[a] for a in over])
+    parts = (
+        _of_shape(weight, sizes, "layer_norm", "weight", like=x, fill=1.0),
+        _of_shape(bias, sizes, "layer_norm", "bias", like=x, fill=0.0),
+    )
+    if over == (len(shape) - 1,):  # the usual case
+        return _layer_norm(x, *parts, eps=eps)
     others = tuple(a for a in range(x.ndim) if a not in over)
     count = math.prod(sizes)
     order = (*others, *over)
@@ -158,7 +163,7 @@ def _of_shape(
         xp: Any = backends.namespace_of(like._raw)
         return wrap(xp.full(shape, fill, dtype=like.dtype))
     v = real(v, name, what)
-    if v.shape != shape:
+    if v._raw.shape != shape:
         raise misfit(name, f"{shape}, for x of shape {like.shape}", **{what: v})
     return v
 

@@ -213,10 +213,11 @@ def padding_pairs(
 def batched(x: Any, spatial: int, name: str) -> tuple[Tensor, bool]:
     """Return x with a batch axis, and whether it had one."""
     x = shapes.tensor(x, name)
-    if x.ndim not in (spatial + 1, spatial + 2):
+    ndim = len(x._raw.shape)
+    if ndim not in (spatial + 1, spatial + 2):
         axes = f"{spatial + 2} axes (batch, channels and {spatial} more)"
         raise misfit(name, f"{axes}, or {spatial + 1} without a batch", x=x)
-    return (x, True) if x.ndim == spatial + 2 else (shapes.expand_dims(x, axis=0), False)
+    return (x, True) if ndim == spatial + 2 else (shapes.expand_dims(x, axis=0), False)
 
 
 def unbatched(y: Tensor, had_batch: bool) -> Tensor:
@@ -247,9 +248,14 @@ def fitting_windows(
     name: str, length: Ints, kernel: Ints, stride: Any, padding: Any, dilation: Any
 ) -> tuple[Ints, Geometry, Pairs]:
     """Return how many windows fit on each axis, their geometry, and the padding."""
-    plain = type(stride) is int is type(dilation) and type(padding) in (int, str)
-    find = _known_windows if plain else _windows  # 1.0 and True are the same key as 1
+    plain = _is_key(stride) and _is_key(dilation) and (type(padding) is str or _is_key(padding))
+    find = _known_windows if plain else _windows
     return find(name, length, kernel, stride, padding, dilation)
+
+
+def _is_key(value: Any) -> bool:
+    """Whether a value is an integer or a tuple of them: 1.0 and True are the same key as 1."""
+    return type(value) is int or (type(value) is tuple and {*map(type, value)} == {int})
 
 
 def _windows(

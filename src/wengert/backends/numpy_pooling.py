@@ -177,7 +177,7 @@ class _Winners:
         """Return a mask for each tap, of some images."""
         x, y = self.x[first:last], self.y[first:last]
         found = np.zeros(y.shape, bool) if self.first else None
-        masks = []
+        masks: list[np.ndarray] = []
         for places, positions in self.keys:
             mask = x[positions] == y[places]
             if self.has_nan:

@@ -80,8 +80,6 @@ from wengert.transforms.jacobians import (
     jacobian,
     laplacian,
 )
-from wengert.transforms.jit import jit
-from wengert.transforms.loops import cond, scan, while_loop
 from wengert.transforms.tape import GradientTape
 from wengert.transforms.vmap import vmap
 
@@ -113,6 +111,12 @@ _LATE = (
     "tensorflow", "torch",
 )  # fmt: skip
 
+#: Functions whose modules are.
+_LATE_FUNCTIONS = {
+    "cond": "transforms.loops", "jit": "transforms.jit", "running": "runner",
+    "scan": "transforms.loops", "while_loop": "transforms.loops",
+}  # fmt: skip
+
 #: Dtypes of `ml_dtypes`, which is imported when one of them is first used.
 _NARROW = ("bfloat16", "float8_e4m3fn", "float8_e5m2")
 
@@ -125,6 +129,8 @@ if _TYPE_CHECKING:
     from wengert import tensorflow as tensorflow
     from wengert import torch as torch
     from wengert.runner import running
+    from wengert.transforms.jit import jit
+    from wengert.transforms.loops import cond, scan, while_loop
 
     bfloat16: _dtype
     float8_e4m3fn: _dtype
@@ -136,8 +142,8 @@ else:  # a type checker is to know that other names are mistakes
 
         if name in _LATE:
             return import_module(f"wengert.{name}")
-        if name == "running":
-            return import_module("wengert.runner").running
+        if name in _LATE_FUNCTIONS:
+            return getattr(import_module(f"wengert.{_LATE_FUNCTIONS[name]}"), name)
         if name in _NARROW:
             from wengert.backends import extended
 

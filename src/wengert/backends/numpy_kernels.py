@@ -10,16 +10,20 @@ import numpy as np
 _BITS = {np.dtype("float32"): np.int32, np.dtype("float64"): np.int64}
 
 
-def keep(x: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """Return x where the mask holds, else 0.
+def keep(x: np.ndarray, mask: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+    """Return x where the mask holds, else 0, perhaps in `out`.
 
     A product of numbers would make NaN of 0 * inf, and np.where takes ten times as long on
     a mask whose next element cannot be guessed. A product of bits does neither.
     """
     bits = _BITS.get(x.dtype)
-    if bits is None:
-        return np.where(mask, x, x.dtype.type(0))
-    return np.multiply(x.view(bits), mask).view(x.dtype)
+    if bits is not None:
+        there = None if out is None else out.view(bits)
+        return np.multiply(x.view(bits), mask, out=there).view(x.dtype)
+    found = np.where(mask, x, x.dtype.type(0))
+    if out is not None:
+        out[...] = found
+    return found
 
 
 def index(x: np.ndarray, key: Any) -> np.ndarray:

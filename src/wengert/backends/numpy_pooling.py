@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable
+from operator import le
 from typing import Any
 
 import numpy as np
@@ -154,6 +155,9 @@ class _Winners:
         self.x, self.y = self.images(inputs), self.images(largest)
         self.has_nan = inputs.dtype.kind == "f" and bool(np.isnan(largest).any())
         self.first = ties == "first"
+        #: whether no element is in two windows
+        stride, _, dilation = geometry
+        self.apart = {*dilation} <= {1} and all(map(le, kernel, stride))
         axes = _overlaps(inputs.shape[lead:], kernel, largest.shape[lead:], geometry)
         #: for each tap: its places and positions, as keys of images
         self.keys = [
@@ -173,13 +177,14 @@ class _Winners:
         """Return a mask for each tap, of some images."""
         x, y = self.x[first:last], self.y[first:last]
         found = np.zeros(y.shape, bool) if self.first else None
-        masks = []
+        masks: list[np.ndarray] = []
         for places, positions in self.keys:
             mask = x[positions] == y[places]
             if self.has_nan:
                 mask |= np.isnan(x[positions])
             if found is not None:
-                mask &= ~found[places]
+                if masks:
+                    mask &= ~found[places]
                 found[places] |= mask
             masks.append(mask)
         return masks
@@ -205,7 +210,10 @@ def max_pool_spread(g: np.ndarray, **params: Any) -> np.ndarray:
         share = winners.shared(images[first:last], masks)
         here = out[first:last]
         for (places, positions), mask in zip(winners.keys, masks, strict=True):
-            here[positions] += keep(share[places], mask)
+            if winners.apart:
+                keep(share[places], mask, here[positions])
+            else:
+                here[positions] += keep(share[places], mask)
 
     _each_image(spread, len(images), out)
     return winners.as_before(out)

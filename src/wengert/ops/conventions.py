@@ -20,9 +20,10 @@ from wengert import backends
 from wengert.engine.record import interested
 from wengert.engine.tensor import Tensor
 from wengert.ops import elementwise as ew
-from wengert.ops import reductions, special
+from wengert.ops import reductions
 from wengert.ops.families import elementwise, run, variant
 from wengert.ops.rounding import flat, sign_flat, sign_of_nan_0
+from wengert.ops.special import elementary as special
 
 
 def _zero_where(xp: Any, condition: Any, y: Any) -> Any:

@@ -115,8 +115,8 @@ def concat(arrays: Any, /, *, axis: int | None = 0, **others: Never) -> Tensor:
         raise unexpected(concat, others)
     if type(arrays) is not list:
         arrays = list(arrays)
-    first = arrays[0] if arrays and axis is not None else None
-    if axis is not None and type(first) is Tensor and type(first._raw) is np.ndarray:
+    first = arrays[0] if arrays else None
+    if type(first) is Tensor and type(first._raw) is np.ndarray and axis is not None:
         try:  # NumPy finds what is wrong, and we have the words for it
             return concat_along(*arrays, axis=axis if axis >= 0 else axis + len(first._raw.shape))
         except (TypeError, ValueError):

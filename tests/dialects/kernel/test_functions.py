@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 import pytest
 
-from wengert.dialects.kernel.functions import Dialect, Function, Kind, function
+from wengert.dialects.kernel.functions import Dialect, Function, Kind, Viewed, function
 from wengert.dialects.kernel.readers import Readers
 
 
@@ -127,3 +127,34 @@ def test_a_label_may_depend_on_the_arguments() -> None:
     call = function(Function(squeeze, "squeeze", dialect, name, view=view))
     assert call(X) == call(X, 1) == (2, 3, 4)
     assert labels == ["all", "one"]
+
+
+def test_a_view_is_made_by_its_operation_at_once_or_by_a_step() -> None:
+    calls: list[Any] = []
+
+    def call(x: Any, *, shape: tuple[int, ...]) -> Any:
+        return NotImplemented if shape == (24,) else ("at once", shape)
+
+    def noted(first: Any, result: Any, step: Callable[[Any], Any], label: str) -> Any:
+        calls.append(("noted", label, step(first)))
+        return result
+
+    def view(first: Any, step: Callable[[Any], Any], label: str) -> Any:
+        calls.append(("slowly", label))
+        return step(first)
+
+    def body(input: Tensor, *shape: Sizes) -> Any:
+        if not all(shape):
+            raise ArithmeticError("a length of 0")
+        return shape
+
+    dialect = Dialect(
+        errors=(ArithmeticError,), translate=lambda error, function: LookupError(str(error))
+    )
+    viewed = Viewed(call, lambda x, *, shape: ("a step", shape), "shape", noted)
+    reshape = function(Function(body, "reshape", dialect, "View", view=view, viewed=viewed))
+    assert reshape(X, 4, 6) == ("at once", (4, 6))
+    assert reshape(X, 24) == ("a step", (24,))
+    assert calls == [("noted", "View", ("a step", (4, 6))), ("slowly", "View")]
+    with pytest.raises(LookupError, match="a length of 0"):
+        reshape(X, 0)

@@ -17,7 +17,7 @@ from wengert.dialects.torch.axes import misfit
 from wengert.dialects.torch.copies import in_order
 from wengert.dialects.torch.kinds import Bool, Given, Input, Number
 from wengert.dialects.torch.modes import GRAD, Tracking, current
-from wengert.dialects.torch.strides import steps
+from wengert.dialects.torch.strides import check_apart, check_memory, steps
 from wengert.dialects.torch.table import as_is, direct, guarded, offered, plain, put, translated
 from wengert.dialects.torch.tensors import (
     Tensor,
@@ -260,7 +260,7 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
                 return
             target = self._raw[(*basic, ...)]
             if target.shape == value._raw.shape:
-                memory.check_apart(target, value._raw)
+                check_apart(target, value._raw)
         with Tracking():
             if _is_trivial(basic):
                 memory.overwrite(self, _stripped(given, self._raw.shape))
@@ -326,14 +326,14 @@ def _is_same_place(tensor: Tensor, basic: tuple[Any, ...], value: Tensor) -> boo
 def _put_there(tensor: Tensor, key: tuple[Any, ...], value: Native, accumulate: bool) -> None:
     """Write to the elements that index arrays select, or add to them."""
     memory.check_writable(tensor)
-    memory.check_apart(tensor._raw, value._raw, False)
+    check_apart(tensor._raw, value._raw, False)
     with Tracking(), translated("index_put_"):
         value = _for_index_put(convert(tensor), key, value)
         raw = tensor._raw
         if type(raw) is not np.ndarray or type(value._raw) is not np.ndarray or _differs(key):
             memory.overwrite(tensor, _changed(convert(tensor), key, value, accumulate), 0)
             return
-        memory.check_memory(raw, True)
+        check_memory(raw, True)
         if GRAD in current() and value._node is not None and GRAD in value._node.tokens:
             memory.check_view(tensor)
         before, node = tensor._node if accumulate else None, value._node
@@ -432,7 +432,7 @@ def copy_(self: Given, src: Any, non_blocking: Any = False) -> Tensor:
     value = _value(src, self._raw.dtype)
     memory.check_writable(self)
     if src is not self:
-        memory.check_apart(self._raw, value._raw)
+        check_apart(self._raw, value._raw)
         memory.overwrite(self, value)
     elif type(self._raw) is np.ndarray:
         memory.note_write(self._raw)

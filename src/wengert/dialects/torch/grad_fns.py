@@ -29,6 +29,7 @@ from wengert.engine.node import Edge, Node, active, meet, new_node
 from wengert.engine.op import OUTPUT
 from wengert.engine.record import output_node
 from wengert.engine.sweep import recorded_edges
+from wengert.ops.families import REGISTRY
 from wengert.ops.shapes import permuted
 
 #: What PyTorch calls the second array that a node saves, where it is not "other".
@@ -210,8 +211,8 @@ def _of_affine_map(node: Node) -> tuple[Node | None, ...]:
 
 def _turn_first(node: Node) -> None:
     """Have the node of an affine map lead to one that turns its weight, as PyTorch's does."""
-    from wengert.ops.neural.layers import affine
-
+    affine = REGISTRY["nn.linear"].op
+    assert affine is not None
     edges: list[Edge] = []
     for parent, argument, values in node.edges:
         if type(values) is tuple:  # else it was freed
@@ -223,7 +224,7 @@ def _turn_first(node: Node) -> None:
             parent = new_node(permuted.op, parent, 0, ((1, 0),), (), known, shape, parent.dtype)
             parent.order = node.order - 0.5
         edges.append((parent, argument, values))
-    node.op = affine.op
+    node.op = affine
     if edges:
         (node.parent, node.argument, node.values), *others = edges
         node.others = tuple(others)

@@ -22,9 +22,9 @@ from wengert.dialects.torch.operators import (
     offer_both,
     one,
 )
-from wengert.dialects.torch.table import DIFFERENCES, NAMES, offered, plain
+from wengert.dialects.torch.table import NAMES, offered, plain
 from wengert.dialects.torch.tensors import Native, Tensor, astype, ns, promoted, wrap_native
-from wengert.ops import elementwise, rounding, special
+from wengert.ops import elementwise, rounding
 from wengert.ops.families.narrow import in_single
 
 #: Real numbers with fractions, as which others are taken; and numbers that can be rounded.
@@ -34,16 +34,6 @@ Rounded = Annotated[Native, tensor("iuf", NotImplementedError)]
 
 # -- one tensor ------------------------------------------------------------------------------------
 
-#: Names, the operation, and PyTorch's name of its node, for functions of real numbers.
-for _names, _operation, _label in (
-    ("erf special.erf", special.erf, ""),
-    ("erfc special.erfc", special.erfc, ""),
-    ("erfinv special.erfinv", special.erfinv, ""),
-    ("lgamma special.gammaln", special.gammaln, "LgammaBackward0"),
-    ("digamma special.digamma special.psi", special.digamma, ""),
-    ("i0 special.i0", special.i0, "I0Backward0"),
-):
-    one(tuple(_names.split()), _operation, _label, kinds="biuf")
 one(("deg2rad",), elementwise.deg2rad, "Deg2RadBackward0", kinds="biuf", refusal=RuntimeError)
 one(("rad2deg",), elementwise.rad2deg, "Rad2DegBackward0", kinds="biuf", refusal=RuntimeError)
 one(("floor",), conventions.floor, "", False, "iuf")
@@ -147,23 +137,6 @@ def _finite(x: Native, *given: Any) -> Native:
     return x
 
 
-@offered("mvlgamma", "special.multigammaln", in_place=True)
-def mvlgamma(input: RealFractions, p: Int) -> Native:
-    """Return the logarithm of the gamma function of p dimensions."""
-    if p < 1:
-        raise RuntimeError(f"mvlgamma: p is {p}; give 1 or more")
-    parts = [special.gammaln(input - j / 2) for j in range(p)]
-    return sum(parts[1:], parts[0]) + p * (p - 1) / 4 * math.log(math.pi)
-
-
-@offered("polygamma", "special.polygamma", method=False)
-def polygamma(n: Int, input: RealFractions) -> Native:
-    """Return the n-th derivative of digamma."""
-    if n < 0:
-        raise RuntimeError(f"polygamma(): n is {n}; give 0 or more")
-    return special.polygamma(n, input)
-
-
 # -- two tensors -----------------------------------------------------------------------------------
 
 
@@ -188,10 +161,6 @@ _ordered(("maximum",), conventions.maximum)
 _ordered(("minimum",), conventions.minimum)
 _ordered(("fmax",), elementwise.fmax)
 _ordered(("fmin",), elementwise.fmin)
-two(("igamma", "special.gammainc"), special.gammainc, kinds="f")
-two(("igammac", "special.gammaincc"), special.gammaincc, kinds="f")
-for _name in ("igamma", "igammac", "special.gammainc", "special.gammaincc"):
-    DIFFERENCES[_name] = "has a derivative in its first argument too"
 two(("gcd",), elementwise.gcd, kinds="iu")
 two(("lcm",), elementwise.lcm, kinds="iu")
 for _name in ("logical_and", "logical_or", "logical_xor"):

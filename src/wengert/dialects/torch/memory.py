@@ -21,7 +21,7 @@ import numpy as np
 from wengert import backends
 from wengert.dialects.torch import dtypes, modes, nodes
 from wengert.dialects.torch.nodes import Behind
-from wengert.dialects.torch.strides import is_dense, is_expanded, steps
+from wengert.dialects.torch.strides import check_apart, check_memory
 from wengert.dialects.torch.tensors import (
     Leaf,
     Tensor,
@@ -142,6 +142,8 @@ def check_unwritten(newest_first: list[Node]) -> None:
     for node in reversed(newest_first):
         if node.order > last:
             return  # and so were all that follow
+        if node.parent is None:
+            continue
         for array in nodes.arrays_of(node):
             write = WRITTEN.get(id(_counted(array)))
             if write is not None and write.order > node.order:
@@ -563,35 +565,6 @@ def _fitted(value: Native, tensor: Tensor, part: Any = None) -> Native:
     ):
         check_view(tensor)
     return value
-
-
-def check_apart(place: Any, values: Any, whole: bool = True) -> None:
-    """Raise if values are in the memory that is written to, at other places than their own.
-
-    `whole` says that they may be all of that memory, in the same order.
-    """
-    if type(place) is not np.ndarray or type(values) is not np.ndarray:
-        return
-    if not np.may_share_memory(place, values) or not (is_dense(place) and is_dense(values)):
-        return
-    same = place.ctypes.data == values.ctypes.data and place.nbytes == values.nbytes
-    if whole and same and place.ndim == values.ndim and steps(place) == steps(values):
-        return
-    raise RuntimeError(
-        "the tensor that is written to shares part of its memory with an operand; write "
-        ".clone() on one of them before the operation"
-    )
-
-
-def check_memory(raw: np.ndarray, several: bool = False) -> None:
-    """Raise if memory cannot be written to, or would be by several elements and may not."""
-    if not several and is_expanded(raw):
-        raise RuntimeError(
-            "several elements of the tensor that is written to share one place in memory; write "
-            "x.clone() before the operation"
-        )
-    if not raw.flags.writeable:
-        raise RuntimeError("this tensor shares memory that cannot be written to; write x.clone()")
 
 
 def write(raw: np.ndarray, values: np.ndarray, noted: bool = True) -> None:

@@ -33,7 +33,7 @@ from wengert.dialects.torch.tensors import (
 from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor as Native
-from wengert.ops import elementwise, special
+from wengert.ops import elementwise
 from wengert.ops.batching import constant
 
 NUMBERS = (bool, int, float, complex)
@@ -437,7 +437,6 @@ for _name in ("asin", "acos", "atan", "asinh", "acosh", "atanh"):
 one(("expm1", "special.expm1"), elementwise.expm1)
 one(("exp2", "special.exp2"), conventions.exp2)
 one(("sigmoid", "special.expit"), conventions.sigmoid)
-one(("sinc", "special.sinc"), special.sinc)
 one(("log1p", "special.log1p"), elementwise.log1p, "Log1PBackward0")
 #: Powers by numbers that are in every program, without an array of exponents.
 _power = functools.partial(of_one, label="PowBackward0", floating=False, kinds="fc")

@@ -13,7 +13,6 @@ from wengert.dialects.torch import conventions
 from wengert.dialects.torch import kinds as K
 from wengert.dialects.torch.axes import (
     check_some,
-    kept_shape,
     kind_of,
     lines_of,
     picked,
@@ -23,8 +22,7 @@ from wengert.dialects.torch.return_types import results
 from wengert.dialects.torch.table import guarded, offered, put
 from wengert.dialects.torch.tensors import Native, Tensor, astype, fast, ns, wrap_native
 from wengert.engine.record import apply
-from wengert.ops import reductions, special
-from wengert.ops.special.exponentials import logsumexp_complex
+from wengert.ops import reductions
 
 # -- sums ------------------------------------------------------------------------------------------
 
@@ -168,17 +166,6 @@ _spread("var", _variance, False)
 _spread("std", _deviation, False)
 _spread("var_mean", _variance, True)
 _spread("std_mean", _deviation, True)
-
-
-@offered("logsumexp")
-def logsumexp(input: K.Fractions, dim: K.NamedAxes, keepdim: K.Bool = False) -> Native:
-    """Return the logarithm of the sum of exponentials over some axes."""
-    if not dim and input.ndim:
-        raise RuntimeError("logsumexp: got no dim; name at least one, such as dim=0")
-    if kind_of(input) == "c":
-        y = logsumexp_complex(input, axis=dim, total=reductions.sum_over, keepdims=True)
-        return ns.reshape(y, kept_shape(input.shape, dim, keepdim))
-    return special.logsumexp_over(input, axis=dim, keepdims=keepdim)
 
 
 @offered("trace")

@@ -66,7 +66,10 @@ LATE: dict[str, tuple[str, ...]] = {
     "cuda.amp": (f"{_HERE}.amp",),
 }
 for _module, _names in {
-    "special": "special",
+    "special_math": """
+        erf erf_ erfc erfc_ erfinv erfinv_ lgamma lgamma_ digamma digamma_ i0 i0_ sinc sinc_ igamma
+        igamma_ igammac igammac_ mvlgamma mvlgamma_ polygamma logsumexp
+    """,
     "func": "func",
     "futures": "futures Future",
     "distributions": "distributions",
@@ -88,6 +91,7 @@ for _module, _names in {
     "amp": "autocast amp is_autocast_enabled get_autocast_dtype get_autocast_gpu_dtype",
 }.items():
     LATE |= dict.fromkeys(_names.split(), (f"{_HERE}.{_module}",))
+LATE["special"] = (f"{_HERE}.special_math", f"{_HERE}.special")
 #: torch.nn, and what torch has of torch.nn.functional if it is likely the first of its kind.
 _NN = """
     nn softmax log_softmax conv1d conv2d conv3d dropout layer_norm cosine_similarity max_pool2d
@@ -120,8 +124,8 @@ LATE |= dict.fromkeys(_LINALG.split(), _LINALG_PARTS)
 
 
 def offered_as(name: str) -> Any:
-    """Return what is offered under a name by a module that is always loaded."""
-    for part in PARTS:
+    """Return what is offered under a name; the modules that offer it are loaded if need be."""
+    for part in (*PARTS, *LATE.get(name, ())):
         if name in NAMES:
             break
         importlib.import_module(part)

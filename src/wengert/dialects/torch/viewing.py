@@ -28,9 +28,8 @@ def _quick(op: Op, when: str = "", compute: Any = None) -> Any:
 
 def _by(operation: Any, function: Any = None, when: str = "") -> Viewed:
     """Return how an operation makes a view, and a function where that takes more parameters."""
-    op: Op = operation.op
-    (parameter,) = op.params
-    return Viewed(_quick(op, when), function or operation, parameter, memory.noted)
+    (parameter,) = operation.op.params
+    return Viewed(_quick(operation.op, when), function or operation, parameter, memory.noted)
 
 
 # NumPy takes any negative number for a length that it is to find

@@ -9,13 +9,33 @@ exist. Where a formula would cancel, or be 0/0, a derivative is an operation of 
     gamma_beta  gamma, beta and zeta, complete and incomplete
     bessel      Bessel and Airy functions
     exponentials  softmax and logsumexp
+
+They are imported with the first of their names that is asked for here.
 """
 
-from wengert.ops.special.bessel import *  # noqa: F403
-from wengert.ops.special.elementary import *  # noqa: F403
-from wengert.ops.special.exponentials import *  # noqa: F403
-from wengert.ops.special.gamma_beta import *  # noqa: F403
-from wengert.ops.special.normal import *  # noqa: F403
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from wengert.ops.special.bessel import *  # noqa: F403
+    from wengert.ops.special.elementary import *  # noqa: F403
+    from wengert.ops.special.exponentials import *  # noqa: F403
+    from wengert.ops.special.gamma_beta import *  # noqa: F403
+    from wengert.ops.special.normal import *  # noqa: F403
+else:
+
+    def __getattr__(name: str) -> object:
+        from importlib import import_module
+
+        parts = ("bessel", "elementary", "exponentials", "gamma_beta", "normal")
+        if name in parts or name.startswith("__"):  # a module is imported by who asks for it
+            raise AttributeError(name)
+        modules = [import_module(f"{__name__}.{part}") for part in parts]
+        for module in modules:
+            if hasattr(module, name):
+                value = globals()[name] = getattr(module, name)
+                return value
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __all__ = [
     "beta", "betainc", "betaln", "cbrt", "dawsn", "digamma", "entr", "erf",  # noqa: F405

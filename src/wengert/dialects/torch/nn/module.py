@@ -71,7 +71,12 @@ class Module:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Return what `forward` computes, with the hooks around it."""
-        if module_hooks.are_set(self):
+        if (
+            self._forward_hooks
+            or self._forward_pre_hooks
+            or self._backward_hooks
+            or self._backward_pre_hooks
+        ):
             return module_hooks.call(self, args, kwargs)
         return self.forward(*args, **kwargs)
 
@@ -114,9 +119,10 @@ class Module:
 
     def __getattr__(self, name: str) -> Any:
         mine = self.__dict__
-        for kind in ("_parameters", "_buffers", "_modules"):
-            if kind in mine and name in mine[kind]:
-                return mine[kind][name]
+        if "_parameters" in mine:
+            for members in (mine["_parameters"], mine["_buffers"], mine["_modules"]):
+                if name in members:
+                    return members[name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
 
     def __delattr__(self, name: str) -> None:

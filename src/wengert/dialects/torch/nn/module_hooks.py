@@ -75,16 +75,6 @@ def _use_backward_hooks(module: Any, full: bool) -> None:
 # -- a call ----------------------------------------------------------------------------------------
 
 
-def are_set(module: Any) -> bool:
-    """Return whether a call of a module has any hooks."""
-    return bool(
-        module._forward_hooks
-        or module._forward_pre_hooks
-        or module._backward_hooks
-        or module._backward_pre_hooks
-    )
-
-
 def call(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return what a module's `forward` gives, as its hooks leave it."""
     for number, hook in list(module._forward_pre_hooks.items()):

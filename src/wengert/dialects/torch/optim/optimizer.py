@@ -18,6 +18,7 @@ from wengert.dialects.quiet import Quiet
 from wengert.dialects.torch import conventions, dtypes, memory
 from wengert.dialects.torch.modes import PAUSED, current, enable_grad, no_grad
 from wengert.dialects.torch.signatures import define_init, registration, split
+from wengert.dialects.torch.strides import check_memory
 from wengert.dialects.torch.table import put
 from wengert.dialects.torch.tensors import Native, Tensor, convert, made, ns
 from wengert.engine.node import next_order
@@ -457,7 +458,7 @@ class ByRule(OfOptions):
         """Make a step in the memory of a parameter and its state."""
         memory.check_writable(p)
         raw = p._raw
-        memory.check_memory(raw)
+        check_memory(raw)
         kept = {name: tensor._raw for name, tensor in state.items() if tensor is not None}
         given = dict(kept)
         if raw.dtype.kind == "c" and self._pairs:

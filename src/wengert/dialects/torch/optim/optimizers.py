@@ -10,6 +10,7 @@ import numpy as np
 from wengert.dialects.torch import memory
 from wengert.dialects.torch.modes import enable_grad, no_grad
 from wengert.dialects.torch.optim.optimizer import ByRule, OfOptions, item
+from wengert.dialects.torch.strides import check_memory
 from wengert.dialects.torch.table import put
 from wengert.dialects.torch.tensors import Tensor, made
 from wengert.optim import formulas, lbfgs
@@ -214,7 +215,7 @@ class LBFGS(
         begin = 0
         for p in self._params:
             raw = p._raw
-            memory.check_memory(raw)
+            check_memory(raw)
             size = _flat(raw).size
             part = (distance * direction[begin : begin + size]).astype(raw.real.dtype, copy=False)
             raw += part.view(raw.dtype).reshape(raw.shape)

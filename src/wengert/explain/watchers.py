@@ -75,6 +75,11 @@ class Watcher:
         if self.outer is not None:
             self.outer.finished(name, result, given)
 
+    def stepped(self, optimiser: str, rows: list[tuple[str, Any, Any, Any]]) -> None:
+        """See a step: of each parameter its name, its value, its gradient and its new value."""
+        if self.outer is not None:
+            self.outer.stepped(optimiser, rows)
+
     def taped(self, what: str, token: Token, tensors: list[Any]) -> None:
         """See that a tape was entered, left, paused or resumed, or told to watch tensors."""
         if self.outer is not None:

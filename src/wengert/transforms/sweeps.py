@@ -17,11 +17,11 @@ from wengert import backends
 from wengert.backends import memory
 from wengert.engine.batching import Batched, Level, opened
 from wengert.engine.cotangents import Block
-from wengert.engine.forward import push
 from wengert.engine.node import Node
 from wengert.engine.sweep import ancestors
 from wengert.engine.tape import Part, Tape
 from wengert.engine.tensor import Tensor, wrap
+from wengert.explain.tangents import push
 
 #: About how many bytes the cotangents of one sweep may take, if `chunk_size` is "auto".
 BUDGET = 2**29

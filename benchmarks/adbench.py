@@ -71,9 +71,9 @@ def gradient(library: str, loss: Callable[..., Any], data: list[Any], argnums: A
         leaves = [tensors[i].requires_grad_() for i in argnums]
         return lambda: torch.autograd.grad(loss(*tensors), leaves)
     if library == "jax":
-        jax = peers.load("jax")
+        jax, jnp = peers.load("jax"), namespace("jax")
         compiled = jax.jit(jax.grad(loss, argnums))
-        arrays = [*map(jax.numpy.asarray, data)]
+        arrays = [*map(jnp.asarray, data)]
         return lambda: jax.block_until_ready(compiled(*arrays))
     by = peers.load(library).grad(loss, argnums)
     return lambda: by(*data)

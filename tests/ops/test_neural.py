@@ -699,3 +699,38 @@ def test_cosine_similarity_broadcasts():
     x = np.array([[1.0, 2.0], [3.0, 4.0]])
     expected = x.sum(axis=1) / np.linalg.norm(x, axis=1) / np.sqrt(2)
     np.testing.assert_allclose(wg.nn.cosine_similarity(x, np.ones((2, 1))), expected)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("layout", [np.asarray, lambda a: np.asfortranarray(a.reshape(250, 80))])
+def test_the_logistic_loss_of_large_arrays_is_that_of_small_ones(dtype, layout):
+    """Large arrays go in pieces, and their rule too."""
+    random = np.random.default_rng(0)
+    x = layout((8 * random.standard_normal(20_000)).astype(dtype))
+    target = layout(random.random(20_000).astype(dtype))
+    found = nn.bce_with_logits(wg.asarray(x), target, reduction="none")
+    expected = np.logaddexp(np.float64(x), 0) - np.float64(x) * np.float64(target)
+    tolerance = 1e-13 if dtype is np.float64 else 1e-5
+    np.testing.assert_allclose(found.numpy(), expected, rtol=tolerance, atol=tolerance)
+    weights = random.standard_normal(x.shape).astype(dtype)
+    value = wg.grad(lambda x: wg.sum(weights * nn.bce_with_logits(x, target, reduction="none")))(x)
+    share = weights * (1 / (1 + np.exp(-np.float64(x))) - target)
+    np.testing.assert_allclose(value, share, rtol=tolerance, atol=10 * tolerance)
+    mean = wg.grad(lambda x: nn.bce_with_logits(x, target))(x)
+    np.testing.assert_allclose(mean, share / weights / x.size, rtol=1e-2, atol=tolerance)
+
+
+def test_the_logistic_loss_keeps_small_numbers():
+    x, target = np.array([40.0, -40.0, 800.0, -800.0]), np.array([1.0, 0.0, 1.0, 0.0])
+    loss, gradient = wg.value_and_grad(
+        lambda x: wg.sum(nn.bce_with_logits(x, target, reduction="none") * np.array([1, 2, 3, 4]))
+    )(x)
+    assert loss == pytest.approx(3 * math.exp(-40), rel=1e-12)
+    np.testing.assert_allclose(gradient, [-math.exp(-40), 2 * math.exp(-40), 0, 0], rtol=1e-12)
+
+
+def test_the_second_derivative_of_the_logistic_loss():
+    x = np.array([0.0, 1.0, -2.0, 30.0])
+    found = wg.hessian_diagonal(lambda x: nn.bce_with_logits(x, x * 0 + 0.3, reduction="sum"))(x)
+    share = 1 / (1 + np.exp(-x))
+    np.testing.assert_allclose(found, share * (1 - share), rtol=1e-9, atol=1e-15)

@@ -79,6 +79,49 @@ def _of_elements(work: Callable[..., None], *arrays: np.ndarray) -> None:
     _in_pieces(on_piece, flat[0].size, 1, dtype, lambda rows: np.empty((2, rows), dtype))
 
 
+# -- the logistic loss ------------------------------------------------------------------------
+
+#: How many elements go through all steps at once: temporary arrays then stay with the process.
+_STEP = 1 << 13
+
+
+def logistic_loss(x: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """Return log(1 + exp(x)) - x * target, accurate for targets 0 and 1."""
+    result = np.empty_like(x)
+    flat, goal, out = (a.reshape(-1) for a in (x, target, result))
+    for a in range(0, x.size, _STEP):
+        x, t, y = (part[a : a + _STEP] for part in (flat, goal, out))
+        q = np.abs(x)
+        np.negative(q, out=q)
+        np.exp(q, out=q)
+        np.log1p(q, out=q)
+        np.subtract(x > 0, t, out=y)
+        y *= x
+        y += q
+    return result
+
+
+def logistic_loss_pull(x: np.ndarray, target: np.ndarray, g: np.ndarray) -> np.ndarray:
+    """Return g * ((1 - target) * sigmoid(x) - target * sigmoid(-x))."""
+    result = np.empty_like(x)
+    flat, goal, weights, out = (a.reshape(-1) for a in (x, target, g, result))
+    one = x.dtype.type(1)
+    for a in range(0, x.size, _STEP):
+        x, t, w, y = (part[a : a + _STEP] for part in (flat, goal, weights, out))
+        low, high = np.minimum(x, 0), np.maximum(x, 0)
+        np.exp(low, out=low)
+        np.negative(high, out=high)
+        np.exp(high, out=high)  # of both one is 1, and the other exp(-abs(x))
+        np.multiply(low, high, out=y)
+        y += one
+        low *= one - t
+        high *= t
+        low -= high
+        low *= w
+        np.divide(low, y, out=y)
+    return result
+
+
 # -- gelu -------------------------------------------------------------------------------------
 
 #: The logarithm of Phi(x) / Phi(-x), where Phi is the normal distribution, is odd: x times this

@@ -84,7 +84,8 @@ class Block:
     @property
     def rows(self) -> int | None:
         """The axis along which the region is a list of positions, if there is one."""
-        return next((a for a, r in enumerate(self.region) if type(r) is not range), None)
+        lists = [axis for axis, r in enumerate(self.region) if type(r) is not range]
+        return lists[0] if lists else None
 
     @property
     def dtype(self) -> Any:
@@ -403,7 +404,7 @@ def _add_blocks(xp: Any, a: Block, b: Block) -> Any:
     region = around(a.region, b.region)
     size = math.prod(map(len, region))
     if 2 * size > math.prod(a.shape) or size > 2 * _size(a) + 2 * _size(b):
-        return add(xp, a.todense(xp), b)
+        return add(xp, a.todense(xp), b, xp is backends.NUMPY and _size(a) < math.prod(a.shape))
     values = _within(xp, a, region) + _within(xp, b, region)
     if along is not None:
         return Block(a.shape, region, values)
@@ -452,11 +453,12 @@ def _masks_joined(a: Block, b: Block, axis: int) -> Any:
 
 def _one_axis_apart(a: Block, b: Block) -> int | None:
     """Return the one axis along which two regions differ, if no other is a list of positions."""
-    apart = [
-        i for i, (r, s) in enumerate(zip(a.region, b.region, strict=True)) if not same((r,), (s,))
-    ]
-    lists = {g.rows for g in (a, b)} - {None}
-    return apart[0] if len(apart) == 1 and lists and lists <= set(apart) else None
+    lists = {a.rows, b.rows} - {None}
+    if not lists:
+        return None
+    pairs = enumerate(zip(a.region, b.region, strict=True))
+    apart = [i for i, (r, s) in pairs if not same((r,), (s,))]
+    return apart[0] if len(apart) == 1 and lists <= set(apart) else None
 
 
 def _size(block: Block) -> int:

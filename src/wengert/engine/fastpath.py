@@ -309,9 +309,13 @@ except RuntimeError:
 {_indented(self.plain_array(1))}
     else:
 {_indented(self.other_class, 2)}
-elif {self.taken(b)} and type(_x1 := {b}._raw) is _ndarray and type({a}) in (float, int):
+elif {self.taken(b)} and type(_x1 := {b}._raw) is _ndarray:
     _n1 = {b}._node
-{_indented(self.number(0, 1))}
+    if type({a}) is float or type({a}) is int:
+{_indented(self.number(0, 1), 2)}
+{_indented(self.plain_array(0))}
+    else:
+{_indented(self.other_class, 2)}
 else:
 {_indented(self.other_class)}"""
 

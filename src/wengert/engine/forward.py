@@ -89,7 +89,6 @@ def forward(
     `nodes` are the targets' ancestors, newest first. `recorded` says that tangents are tensors.
     What lies behind one of `ends` does not move it. `through` takes the place of `pushed_through`.
     """
-    through = through or pushed_through
     wanted = leading_to(tangents.keys(), entries)
     path = [node for node in reversed(entries) if node in wanted]
     uses = Counter(parent for node in path for parent, _, _ in node.edges)
@@ -104,7 +103,7 @@ def forward(
                     values = recorded_values(node, argument, values)
                 edges.append((parent, argument, values, t))
         if edges and not (ends and node in ends):
-            found = through(xp, node, edges, recorded)
+            found = (through or pushed_through)(xp, node, edges, recorded)
             if found is not None:
                 given = carried.get(node)  # a node may also have a tangent of its own
                 carried[node] = found if given is None else add(xp, given, found)

@@ -55,6 +55,7 @@ JAX_CALLS: dict[str, Callable[..., Any]] = {
         -(target * jnp.log(x) + (1 - target) * jnp.log1p(-x))
     ),
     "nn.relu_pull": lambda g, x: jnp.where(x > 0, g, 0),
+    "nn.logistic_loss": lambda x, target: jax.nn.softplus(x) - x * target,
     "nn.soft_margin_terms": lambda x, target: jax.nn.softplus(-x * target),
     "nn.softplus_until": lambda x, beta, threshold: jnp.where(
         x * beta > threshold, x, jax.nn.softplus(x * beta) / beta

@@ -438,6 +438,32 @@ def bce_loss(x: Any, target: Any, *, weight: Any = None, reduction: str = "mean"
     return reduced(_weighted(losses, weight, "bce_loss"), reduction, "bce_loss")
 
 
+def _logistic_values(xp: Any, x: Any, target: Any) -> Any:
+    """Return x * ((x > 0) - target) + log(1 + exp(-abs(x))), accurate for targets 0 and 1."""
+    if xp is backends.NUMPY and x.shape == target.shape and fused.suits(x, target):
+        return fused.logistic_loss(x, target)
+    return x * (xp.astype(x > 0, x.dtype) - target) + xp.log1p(xp.exp(-xp.abs(x)))
+
+
+def _logistic_rule(xp: Any, g: Any, x: Any, target: Any) -> Any:
+    """Return g * ((1 - t) sigmoid(x) - t sigmoid(-x)), which keeps small differences."""
+    if xp is backends.NUMPY and x.shape == target.shape == g.shape and fused.suits(x, target, g):
+        return fused.logistic_loss_pull(x, target, g)
+    return g * ((1 - target) * logistic(xp, x) - target * logistic(xp, -x))
+
+
+_logistic_loss = real_elementwise(
+    "nn.logistic_loss",
+    _logistic_rule,
+    lambda xp, g, x: -(g * x),
+    args=("x", "target"),
+    compute=_logistic_values,
+    domain=[(-2.0, 2.0), (0.0, 1.0)],
+    reference=lambda x, target: np.logaddexp(x, 0) - x * target,
+    doc="Return the cross-entropy of sigmoid(x) and a target, for each element.",
+)
+
+
 @in_single
 def bce_with_logits(
     x: Any, target: Any, *, weight: Any = None, pos_weight: Any = None, reduction: str = "mean"
@@ -448,8 +474,12 @@ def bce_with_logits(
     broadcast. `wg.nn.bce_with_logits([0.0, 1.0], [1.0, 1.0])` is `0.503204`.
     """
     x, target = _pair(x, target, "bce_with_logits")
-    hit = _weighted(target * softplus(-x), pos_weight, "bce_with_logits")
-    losses = _weighted(hit + (1 - target) * softplus(x), weight, "bce_with_logits")
+    if pos_weight is None:
+        losses = _logistic_loss(x, target)
+    else:
+        hit = _weighted(target * softplus(-x), pos_weight, "bce_with_logits")
+        losses = hit + (1 - target) * softplus(x)
+    losses = _weighted(losses, weight, "bce_with_logits")
     return reduced(losses, reduction, "bce_with_logits")
 
 

@@ -14,7 +14,6 @@ from wengert.engine.node import Node
 from wengert.engine.op import OUTPUT, Op
 from wengert.engine.sweep import ancestors, reverse
 from wengert.engine.tape import Tape, part_of_tape
-from wengert.engine.tensor import Tensor
 from wengert.errors import NonFiniteError
 from wengert.explain.ledger import Ledger
 from wengert.explain.lines import Instruction, here, instruction_of
@@ -43,6 +42,7 @@ _REMEDIES = {
     "multiply": "0 * inf is NaN, and large factors overflow: look at the factors",
     "norm": "add a small number under the root: wg.sqrt(wg.sum(x**2) + 1e-12)",
     "power": "keep the base positive, or use an integer exponent",
+    "pow_number": "keep the base positive, or use an integer exponent of 1 or more",
     "reciprocal": "keep the argument away from 0",
     "rsqrt": _POSITIVE,
     "solve": "the matrix is singular or nearly so: add to its diagonal",
@@ -61,11 +61,12 @@ class NonFinite:
     Attributes
     ----------
     phase
-        "forward" for a value, "backward" for a cotangent.
+        "forward" for a value, "backward" for a cotangent, "tangent" for one of forward mode, "step"
+        for a parameter that an optimiser changed.
     operation
-        The operation that made it, or whose rule did.
+        The operation that made it, or whose rule did; the optimiser.
     index, value
-        The element of the result, or of the argument's cotangent, and what it is.
+        The element of the result, of the argument's cotangent, of the parameter, and what it is.
     operands
         The values that it was computed from, by name.
     cone
@@ -87,6 +88,10 @@ class NonFinite:
         what = f"the result of {self.operation}"
         if self.phase == "backward":
             what = f"the cotangent that the rule of {self.operation} gave for its argument"
+        if self.phase == "tangent":
+            what = f"the tangent of the result of {self.operation}"
+        if self.phase == "step":
+            what = f"the parameter that a step of {self.operation} gave"
         if not self.operation:
             what = "an input"
         lines = [f"{self.value} in {what}, element {where or '()'}"]
@@ -127,10 +132,61 @@ class NonFiniteLedger(Ledger):
 
         return pull
 
+    def stepped(self, optimiser: str, rows: list[tuple[str, Any, Any, Any]]) -> None:
+        """Look at what an optimiser made of parameters."""
+        super().stepped(optimiser, rows)
+        for row in rows:
+            found = _born_in_step(optimiser, *row)
+            if found is not None:
+                raise NonFiniteError(str(found), found)
+
+
+def _born_in_step(
+    optimiser: str, name: str, before: Any, gradient: Any, after: Any
+) -> NonFinite | None:
+    """Return the element of a new parameter that is not finite although the old one was."""
+    new, old = _array(after), _array(before)
+    if new is None or np.isfinite(new).all() or (old is not None and not np.isfinite(old).all()):
+        return None
+    index = _first_of(~np.isfinite(new))
+    given = gradient.todense(backends.NUMPY) if type(gradient) is Block else gradient
+    operands = {
+        "parameter": name,
+        "before": None if old is None else _at_index(old, index, new.shape),
+        "gradient": _at_index(given, index, new.shape),
+    }
+    remedy = "keep the gradient finite, and the learning rate and the gradient's norm small"
+    value = new[index].item()
+    return NonFinite("step", optimiser, index, value, operands, (), remedy, *_where(here()))
+
+
+def born_in_tangent(node: Node, values: np.ndarray, before: list[np.ndarray]) -> NonFinite | None:
+    """Return the element of a node's tangent that is not finite although its arguments' are."""
+    bad = None if node.op is OUTPUT else _is_born(values, before)
+    if bad is None:
+        return None
+    index = _first_of(bad)
+    operands = {}
+    for _, argument, kept in node.edges:
+        names = node.op.reads[0 if node.op.variadic else argument] or ()
+        known = {n: v for n, v in zip(names, kept, strict=False) if hasattr(v, "shape")}
+        operands |= {n: _at_index(v, index, values.shape) for n, v in known.items()}
+    if len(before) == 1:
+        operands["tangent of the argument"] = _at_index(before[0], index, values.shape)
+    return NonFinite(
+        "tangent", node.op.name, index, values[index].item(), operands, _cone(node, index),
+        _REMEDIES.get(node.op.name, _OTHERWISE), *_where(instruction_of(node)),
+    )  # fmt: skip
+
+
+def _first_of(bad: np.ndarray) -> tuple[int, ...]:
+    """Return the index of the first element that is marked."""
+    return tuple(int(i) for i in np.argwhere(bad)[0]) if bad.ndim else ()
+
 
 def _array(value: Any) -> np.ndarray | None:
     """Return an array of floating or complex numbers as NumPy's; None for others."""
-    raw = value._raw if type(value) is Tensor else value
+    raw = getattr(value, "_raw", value)
     dtype = getattr(raw, "dtype", None)
     if dtype is None or not backends.is_inexact(dtype) or not backends.has_values(raw):
         return None
@@ -176,7 +232,7 @@ def born_forward(op: Op, tensor: Any, raws: list[Any]) -> NonFinite | None:
         if op.name == "where" or not any(a is not None and np.isnan(a).any() for a in arrays):
             return None
         return _input_with_nan(op, arrays)
-    index = tuple(int(i) for i in np.argwhere(bad)[0]) if bad.ndim else ()
+    index = _first_of(bad)
     names = op.args if not op.variadic else [f"array {k}" for k in range(len(raws))]
     operands = {}
     for name, raw in zip(names, raws, strict=True):
@@ -195,8 +251,7 @@ def born_forward(op: Op, tensor: Any, raws: list[Any]) -> NonFinite | None:
 
 def _input_with_nan(op: Op, arrays: list[Any]) -> NonFinite:
     k, values = next((k, a) for k, a in enumerate(arrays) if a is not None and np.isnan(a).any())
-    bad = np.isnan(values)
-    index = tuple(int(i) for i in np.argwhere(bad)[0]) if bad.ndim else ()
+    index = _first_of(np.isnan(values))
     name = f"array {k}" if op.variadic else op.args[k]
     return NonFinite(
         "forward", "", index, values[index].item(), {f"argument of {op.name}": name}, (),
@@ -219,7 +274,7 @@ def born_backward(
         bad = _is_born(answer, before)
         if bad is None:
             continue
-        index = tuple(int(i) for i in np.argwhere(bad)[0]) if bad.ndim else ()
+        index = _first_of(bad)
         names = node.op.reads[0 if node.op.variadic else argument] or ()
         operands = {
             name: _at_index(value, index, answer.shape)
@@ -311,14 +366,15 @@ def find_nonfinite(tape: Tape, target: Any, sources: list[Any]) -> NonFinite | N
     if end is None or token not in end.tokens:
         return _of_target(part.tensor)
     nodes = ancestors([end], token)
-    values = replayed(nodes, saved_values(nodes))
+    parts = [part_of_tape(s, "find_nonfinite: source") for s in sources]
+    given = {p.node: p.tensor._raw for p in parts if p.node in nodes}
+    values = replayed(nodes, saved_values(nodes) | given)  # type: ignore[arg-type]
     values[end] = part.tensor._raw
     for node in reversed(nodes):
         found = _first_forward(node, values)
         if found is not None:
             return found
-    wanted: set[Any] = {part_of_tape(s, "find_nonfinite: source").node for s in sources}
-    wanted = (wanted & set(nodes)) or {n for n in nodes if n.parent is None}
+    wanted: set[Any] = set(given) or {n for n in nodes if n.parent is None}
     collecting = _Collecting()
     collecting.start()
     try:
@@ -335,7 +391,7 @@ def _of_target(tensor: Any) -> NonFinite | None:
     values = _array(tensor)
     if values is None or np.isfinite(values).all():
         return None
-    index = tuple(int(i) for i in np.argwhere(~np.isfinite(values))[0]) if values.ndim else ()
+    index = _first_of(~np.isfinite(values))
     return NonFinite(
         "forward", "", index, values[index].item(), {}, (),
         "the tape did not record the target; run the program under wg.debug(nan=True)",
@@ -347,7 +403,7 @@ def _first_forward(node: Node, values: dict[Node, Any]) -> NonFinite | None:
     known = _array(values[node]) if node in values else None
     if known is None or np.isfinite(known).all():
         return None
-    index = tuple(int(i) for i in np.argwhere(~np.isfinite(known))[0]) if known.ndim else ()
+    index = _first_of(~np.isfinite(known))
     operands = {}
     for parent, argument, _ in node.edges:
         name = f"array {argument}" if node.op.variadic else node.op.args[argument]
@@ -357,6 +413,9 @@ def _first_forward(node: Node, values: dict[Node, Any]) -> NonFinite | None:
     remedy = _REMEDIES.get(name, _OTHERWISE)
     if not name:
         remedy = "the data have it already: look at where they come from"
+    elif any(parent not in values for parent, _, _ in node.edges):
+        remedy = "it may have begun before: what this was computed from was not kept; run again "
+        remedy += "under wg.debug(nan=True), which stops where it begins"
     return NonFinite(
         "forward", name, index, known[index].item(), operands, _cone(node, index), remedy,
         *_where(instruction_of(node)),

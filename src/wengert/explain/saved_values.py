@@ -31,24 +31,31 @@ def saved_values(nodes: list[Node]) -> dict[Node, Any]:
 
 
 def replayed(nodes: list[Node], values: dict[Node, Any]) -> dict[Node, Any]:
-    """Return values, and those of elementwise operations that can be computed from them again.
+    """Return values, and those of operations that can be computed from them again.
 
     `nodes` are newest first. An operation is computed again where all its arguments are known:
-    those that nodes stand for, and constants that a rule reads.
+    those that nodes stand for, and constants and parameters that a rule reads.
     """
     found = dict(values)
     for node in reversed(nodes):
-        op = node.op
-        if node in found or not op.pointwise or op.params or op.variadic:
-            continue
-        known: dict[str, Any] = {}
-        for parent, position, kept in node.edges:
-            names = op.reads[position] or ()
-            known |= {n: v for n, v in zip(names, kept, strict=False) if n in op.args}
-            if parent in found:
-                known[op.args[position]] = found[parent]
-        xp = backends.namespace_of(next(iter(known.values()), None))
-        if xp is not None and all(name in known for name in op.args):
-            with np.errstate(all="ignore"):
-                found[node] = op.compute(xp, *[known[name] for name in op.args])
+        if node not in found and node.op.args and not node.op.variadic and not node.op.captures:
+            value = _computed_again(node, found)
+            if value is not None:
+                found[node] = value
     return found
+
+
+def _computed_again(node: Node, values: dict[Node, Any]) -> Any:
+    op, known = node.op, {}
+    for parent, position, kept in node.edges:
+        known |= dict(zip(op.reads[position] or (), kept, strict=False))
+        if parent in values:
+            known[op.args[position]] = values[parent]
+    if type(node.shape) is list or not all(name in known for name in (*op.args, *op.params)):
+        return None
+    xp: Any = backends.namespace_of(known[op.args[0]])
+    if xp is None:
+        return None
+    with np.errstate(all="ignore"):
+        arguments = [known[name] for name in op.args]
+        return op.compute(xp, *arguments, **{name: known[name] for name in op.params})

@@ -75,6 +75,11 @@ class Watcher:
         if self.outer is not None:
             self.outer.finished(name, result, given)
 
+    def stepped(self, optimiser: str, rows: list[tuple[str, Any, Any, Any]]) -> None:
+        """See a step: of each parameter its name, its value, its gradient and its new value."""
+        if self.outer is not None:
+            self.outer.stepped(optimiser, rows)
+
     def paused(self, token: Token, on: bool) -> None:
         """See that a tape was told not to record from now on, or to record again."""
         if self.outer is not None:

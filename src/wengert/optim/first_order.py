@@ -19,6 +19,7 @@ import numpy as np
 from wengert import backends
 from wengert.elements.selections import Selection
 from wengert.engine.cotangents import Block, part_of
+from wengert.engine.node import watching
 from wengert.engine.tensor import Tensor
 from wengert.errors import BackendError, DtypeError, ShapeError
 from wengert.ops.variable import Variable
@@ -180,6 +181,10 @@ class _Optimiser:
         columns += [match(state[name], ("params", f"state[{name!r}]")) for name in self._kept]
         step_leaf = partial(self._step_leaf, self._rate(step), in_place)
         rows = for_each(self._name, params, "params", step_leaf, leaves, *columns)
+        if (watcher := watching.get()) is not None:
+            named = zip(labels(params, "params"), leaves, columns[0], rows, strict=True)
+            shown = [(n, raw(p), g, _whole(row[0])) for n, p, g, row in named if g is not None]
+            watcher.stepped(self._name, shown)
         # nothing is written or assigned before all is computed, so that an error changes nothing
         rows = [
             [_written(new, leaf) for new in row] for row, leaf in zip(rows, leaves, strict=True)
@@ -301,6 +306,15 @@ class _Write(NamedTuple):
     array: np.ndarray
     key: tuple[Any, ...]
     part: np.ndarray
+
+
+def _whole(new: Any) -> Any:
+    """Return what a parameter is going to be."""
+    if type(new) is not _Write:
+        return new
+    after = new.array.copy()
+    after[new.key] = new.part
+    return after
 
 
 def _written(new: Any, leaf: Any) -> Any:

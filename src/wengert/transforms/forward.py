@@ -8,11 +8,11 @@ from typing import Any
 from wengert import backends
 from wengert.engine.batching import levels
 from wengert.engine.cotangents import Block
-from wengert.engine.forward import push
 from wengert.engine.record import beside, check_together, lift
 from wengert.engine.tape import Part, Tape, part_of_tape
 from wengert.engine.tensor import Tensor
 from wengert.errors import DtypeError, ShapeError, TapeError
+from wengert.explain.tangents import push
 from wengert.transforms.gradients import Call, as_tensor, like_given, zeros_like
 from wengert.trees import flatten, paths
 

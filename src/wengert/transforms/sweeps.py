@@ -18,13 +18,14 @@ from wengert import backends
 from wengert.backends import memory
 from wengert.engine.batching import Batched, Level, levels, opened, outside
 from wengert.engine.cotangents import Block
-from wengert.engine.forward import forward, push, pushed_through
+from wengert.engine.forward import forward, pushed_through
 from wengert.engine.node import NOBODY, Node, active
 from wengert.engine.op import OUTPUT
 from wengert.engine.sweep import ancestors, recorded_values
 from wengert.engine.tape import Part, Tape
 from wengert.engine.tensor import Tensor, wrap
 from wengert.explain.progress import progress
+from wengert.explain.tangents import push
 from wengert.ops.families.directions import Directions
 from wengert.transforms.surroundings import recording
 

@@ -34,7 +34,7 @@ from wengert.dialects.tensorflow.tensors import (
 )
 from wengert.engine.fastpath import Front, caller
 from wengert.engine.tensor import Tensor as Native
-from wengert.errors import DtypeError, ShapeError
+from wengert.errors import DtypeError, NonFiniteError, ShapeError
 from wengert.explain.watchers import finished
 
 #: Every name that is offered, with what it is.
@@ -113,6 +113,8 @@ def put(names: tuple[str, ...], value: Any, differs: str = "") -> None:
 
 def _translate(error: Exception, function: Function) -> Exception:
     """Return TensorFlow's error for one that an operation raised."""
+    if isinstance(error, NonFiniteError):
+        return error
     ours = isinstance(error, (ShapeError, DtypeError, np.exceptions.AxisError))
     if not ours and (isinstance(error, (OpError, *function.raises)) or hasattr(error, "as_is")):
         return error

@@ -14,11 +14,11 @@ from wengert.dialects.torch.axes import misfit
 from wengert.dialects.torch.modes import Tracking, current
 from wengert.dialects.torch.table import plain
 from wengert.dialects.torch.tensors import Tensor, astype, check_differentiable, convert, made
-from wengert.engine.forward import push
 from wengert.engine.node import NOBODY, Node, Tokens, active, new_node
 from wengert.engine.op import ALIAS, LEAF
 from wengert.engine.tape import Part, Tape
 from wengert.engine.tensor import wrap
+from wengert.explain.tangents import push
 
 
 @plain("autograd.forward_ad.UnpackedDualTensor")

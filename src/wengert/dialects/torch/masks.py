@@ -17,6 +17,7 @@ from wengert.dialects.torch.table import both, direct, guarded, offered, plain
 from wengert.dialects.torch.tensors import Native, made, ns, promoted, values_of, wrap_native
 from wengert.engine.batching import Batched
 from wengert.engine.record import apply
+from wengert.explain.watchers import finished
 from wengert.ops import indexing, updates
 
 
@@ -101,8 +102,10 @@ def nonzero(input: Given, *, as_tuple: Bool = False, out: Any = None) -> Any:
     """Return the indices of elements that are not zero: as rows, or one tensor for each axis."""
     raw = backends.to_numpy(input._raw)
     if as_tuple:
-        return tuple([made(p.astype(np.int64)) for p in np.atleast_1d(raw).nonzero()])
-    return made(np.ascontiguousarray(np.argwhere(raw).astype(np.int64)))
+        found = tuple([made(p.astype(np.int64)) for p in np.atleast_1d(raw).nonzero()])
+    else:
+        found = made(np.ascontiguousarray(np.argwhere(raw).astype(np.int64)))
+    return finished("nonzero", found, [input])
 
 
 @plain(*both("argwhere"))

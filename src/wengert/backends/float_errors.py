@@ -23,8 +23,33 @@ import numpy as np
 from wengert.errors import caller_depth
 
 
-def _tell(kind: str, flag: int) -> None:
-    LOCATED.tell(kind)
+#: NumPy's settings, by what it calls the errors.
+_SETTINGS = {
+    "divide by zero": "divide",
+    "overflow": "over",
+    "underflow": "under",
+    "invalid value": "invalid",
+}
+
+
+class _Told:
+    """What NumPy calls for an error: `LOCATED.tell`, or what a program set for some kinds."""
+
+    def __init__(self, theirs: Any = None, kinds: frozenset[str] = frozenset()) -> None:
+        self.theirs, self.kinds = theirs, kinds
+
+    def __call__(self, kind: str, flag: int) -> None:
+        if _SETTINGS[kind] in self.kinds:
+            self.theirs(kind, flag)
+        else:
+            LOCATED.tell(kind)
+
+    def write(self, message: str) -> None:
+        """Pass on what a program has logged."""
+        self.theirs.write(message)
+
+
+_TOLD = _Told()
 
 
 def _warn(kind: str) -> None:
@@ -61,17 +86,20 @@ class FloatErrors:
 
     def _words(self) -> dict[str, Any]:
         """Return what is to be changed of the settings that are in force."""
-        ours = np.geterrcall() is _tell
+        theirs = _kinds_of_program()
         return {
             kind: self._word
             for kind, does in np.geterr().items()
-            if does == "warn" or (ours and does == "call")
+            if does == "warn" or (does == "call" and kind not in theirs)
         }
 
     def _changed(self, words: dict[str, Any]) -> np.errstate:
-        if self._word == "call":
-            return np.errstate(call=_tell, **words)
-        return np.errstate(**words)
+        if self._word != "call":
+            return np.errstate(**words)
+        call, theirs = np.geterrcall(), _kinds_of_program()
+        if isinstance(call, _Told) or not theirs:
+            return np.errstate(call=call if isinstance(call, _Told) else _TOLD, **words)
+        return np.errstate(call=_Told(call, theirs), **words)
 
     def enter(self) -> Token[Any] | None:
         """Have these settings from now on, and return what `leave` takes."""
@@ -113,6 +141,14 @@ class FloatErrors:
             return function(*args, **options)
         finally:
             self._variable.reset(token)
+
+
+def _kinds_of_program() -> frozenset[str]:
+    """Return the kinds of errors for which NumPy calls what a program has set."""
+    call: Any = np.geterrcall()
+    if isinstance(call, _Told):
+        return call.kinds
+    return frozenset(kind for kind, does in np.geterr().items() if does in ("call", "log"))
 
 
 LOCATED = FloatErrors("call")

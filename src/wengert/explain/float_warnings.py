@@ -43,14 +43,15 @@ def tell(kind: str) -> None:
 def _computing() -> tuple[Op | None, Node | None]:
     """Return the operation that computes in this thread, or the node whose rule does."""
     frame: FrameType | None = sys._getframe(2)
+    found: Op | None = None
     while frame is not None and is_between(frame):
-        if frame.f_code is _SWEEP:
+        if frame.f_code is _SWEEP:  # whose rules may compute by operations
             return None, frame.f_locals.get("node")
         op: Any = frame.f_globals.get("_op", frame.f_locals.get("op"))
-        if isinstance(op, Op):
-            return op, None
+        if found is None and isinstance(op, Op):
+            found = op
         frame = frame.f_back
-    return None, None
+    return found, None
 
 
 LOCATED.tell = tell

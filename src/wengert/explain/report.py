@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from wengert.engine.node import Node
 from wengert.engine.op import Op
 from wengert.explain.explanation import Explanation
@@ -47,12 +49,20 @@ class Report(Ledger):
             self._backward = self._backward or born_backward(xp, before, node, edges, parts)
             for (parent, _, _), part in zip(edges, parts, strict=True):
                 if parent.parent is None and not is_finite(xp, part):
-                    found = self._backward or self._forward
+                    found = self._origin()
                     if found is not None and found not in self.nonfinite:
                         self.nonfinite.append(found)
             return parts
 
         return pull
+
+    def _origin(self) -> NonFinite | None:
+        """Return where a gradient that is not finite began: forward, if a rule was given that."""
+        given = [] if self._backward is None else list(self._backward.operands.values())
+        numbers = [v for v in given if isinstance(v, (float, complex))]
+        if self._backward is None or (self._forward and not np.isfinite(numbers).all()):
+            return self._forward
+        return self._backward
 
     def __str__(self) -> str:
         nones: dict[str, tuple[str, int]] = {}

@@ -9,12 +9,14 @@ from typing import Any
 import pytest
 
 import wengert as wg
-from tests.explain.broken_programs import NATIVE
+from tests.explain.broken_paths import CUT
+from tests.explain.broken_programs import NATIVE as ASKED
 from tests.explain.broken_tensorflow import TENSORFLOW
 from tests.explain.broken_torch import TORCH
 from tests.explain.program_table import Program
 from wengert import Explanation, Reason
 
+NATIVE = ASKED | CUT
 #: What PyTorch's error says for each reason.
 WORDS = {
     Reason.DETACHED: "made a constant",

@@ -56,7 +56,9 @@ def test_line_under_debug(program: Program) -> None:
 def test_functions_in_another_module() -> None:
     x = wg.asarray([1.0, 0.0])
     line = line_of(other_module.logarithm, "# here")
-    assert warned(lambda: other_module.logarithm(x)) == [("divide by zero encountered in log", line)]
+    assert warned(lambda: other_module.logarithm(x)) == [
+        ("divide by zero encountered in log", line)
+    ]
     with wg.debug():
         found = warned(lambda: wg.grad(lambda p: wg.sum(other_module.root(p)))(x))
     line = line_of(other_module.root, "# here")

@@ -1,7 +1,7 @@
 """Programs of others with `tape.watch` taken out: what is said is to put it back.
 
-The programs are the Python blocks of the texts in a folder shared/seeds beside the repository, where
-there is one.
+The programs are the Python blocks of the texts in a folder shared/seeds beside the repository,
+where there is one.
 """
 
 from __future__ import annotations

@@ -166,7 +166,7 @@ def born_in_tangent(node: Node, values: np.ndarray, before: list[np.ndarray]) ->
     if bad is None:
         return None
     index = _first_of(bad)
-    operands = {}
+    operands: dict[str, Any] = {}
     for _, argument, kept in node.edges:
         names = node.op.reads[0 if node.op.variadic else argument] or ()
         known = {n: v for n, v in zip(names, kept, strict=False) if hasattr(v, "shape")}
@@ -368,7 +368,7 @@ def find_nonfinite(tape: Tape, target: Any, sources: list[Any]) -> NonFinite | N
     nodes = ancestors([end], token)
     parts = [part_of_tape(s, "find_nonfinite: source") for s in sources]
     given = {p.node: p.tensor._raw for p in parts if p.node in nodes}
-    values = replayed(nodes, saved_values(nodes) | given)  # type: ignore[arg-type]
+    values = replayed(nodes, saved_values(nodes) | given)
     values[end] = part.tensor._raw
     for node in reversed(nodes):
         found = _first_forward(node, values)

@@ -46,7 +46,8 @@ def replayed(nodes: list[Node], values: dict[Node, Any]) -> dict[Node, Any]:
 
 
 def _computed_again(node: Node, values: dict[Node, Any]) -> Any:
-    op, known = node.op, {}
+    op = node.op
+    known: dict[str, Any] = {}
     for parent, position, kept in node.edges:
         known |= dict(zip(op.reads[position] or (), kept, strict=False))
         if parent in values:

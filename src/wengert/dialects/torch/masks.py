@@ -101,6 +101,7 @@ def _where_method(self: Any, condition: Any, other: Any) -> Any:
 def nonzero(input: Given, *, as_tuple: Bool = False, out: Any = None) -> Any:
     """Return the indices of elements that are not zero: as rows, or one tensor for each axis."""
     raw = backends.to_numpy(input._raw)
+    found: Any
     if as_tuple:
         found = tuple([made(p.astype(np.int64)) for p in np.atleast_1d(raw).nonzero()])
     else:

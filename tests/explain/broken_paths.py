@@ -18,6 +18,16 @@ broken = CUT.put
 
 
 @broken(Reason.CONVERTED)
+def through_numpy():
+    x = wg.asarray([1.0, 2.0])
+    with wg.GradientTape() as tape:
+        tape.watch(x)
+        values = x.numpy()  # here
+        y = wg.sum(wg.asarray(values) ** 2)
+    return tape.why(y, x)
+
+
+@broken(Reason.CONVERTED)
 def through_float():
     x = wg.asarray(2.0)
     with wg.GradientTape() as tape:
@@ -33,16 +43,6 @@ def through_int():
     with wg.GradientTape() as tape:
         tape.watch(x)
         y = wg.ones(3) * int(x)  # here
-    return tape.why(y, x)
-
-
-@broken(Reason.CONVERTED)
-def through_numpy():
-    x = wg.asarray([1.0, 2.0])
-    with wg.GradientTape() as tape:
-        tape.watch(x)
-        values = x.numpy()  # here
-        y = wg.sum(wg.asarray(values) ** 2)
     return tape.why(y, x)
 
 
@@ -355,6 +355,19 @@ def subtracted_from_a_variable():
 # -- rules of one's own ----------------------------------------------------------------------------
 
 
+@broken(Reason.CUSTOM_NONE)
+def a_rule_for_one_of_two_arguments():
+    @wg.custom_gradient
+    def scaled(a, b):
+        return a * b, lambda g: (g * b, None)
+
+    x, w = wg.asarray([1.0, 2.0]), wg.asarray([3.0, 4.0])
+    with wg.GradientTape() as tape:
+        tape.watch([x, w])
+        y = wg.sum(scaled(x, w))  # here
+    return tape.why(y, w)
+
+
 @wg.custom_gradient
 def silent(x):
     return x * 2.0, lambda g: None
@@ -379,19 +392,6 @@ def a_custom_rule_inside_a_path():
         y = wg.sum(scaled**2)
     tape.gradient(y, scaled)
     return tape.why(y, v)
-
-
-@broken(Reason.CUSTOM_NONE)
-def a_rule_for_one_of_two_arguments():
-    @wg.custom_gradient
-    def scaled(a, b):
-        return a * b, lambda g: (g * b, None)
-
-    x, w = wg.asarray([1.0, 2.0]), wg.asarray([3.0, 4.0])
-    with wg.GradientTape() as tape:
-        tape.watch([x, w])
-        y = wg.sum(scaled(x, w))  # here
-    return tape.why(y, w)
 
 
 # -- connected, and zero by structure --------------------------------------------------------------

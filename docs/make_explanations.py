@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import linecache
+import re
 import sys
 import warnings
 from pathlib import Path
@@ -75,7 +76,7 @@ def _script(program: Program) -> str:
     lines = program.text.splitlines(keepends=True)
     if lines[-1].startswith("return "):
         lines[-1] = lines[-1].removeprefix("return ")
-    return "".join(lines)
+    return re.sub(r"\n\n(?=\S)", "\n\n\n", "".join(lines))  # as at the top of a file
 
 
 def _shown(script: str) -> str:

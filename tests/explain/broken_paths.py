@@ -591,6 +591,71 @@ def computed_by_numpy_in_between():
     return tape.why(y, x)
 
 
+@broken(Reason.UNRELATED)
+def a_conversion_under_an_earlier_tape():
+    x, log = wg.asarray([1.5, 2.5]), []
+    with wg.GradientTape() as first:
+        first.watch(x)
+        log.append(wg.sum(x).item())
+    with wg.GradientTape() as tape:
+        tape.watch(x)
+        y = wg.sum(wg.zeros_like(x))  # here
+    return tape.why(y, x)
+
+
+# -- functions that run again, or as one node ------------------------------------------------------
+
+
+@broken(Reason.ZERO_DERIVATIVE)
+def in_a_checkpoint():
+    def layer(p):
+        hidden = wg.sin(p)
+        return wg.floor(hidden) * 2.0  # here
+
+    v = wg.Variable([1.5, 2.5])
+    with wg.GradientTape() as tape:
+        y = wg.sum(wg.checkpoint(layer)(v))
+    return tape.why(y, v)
+
+
+@broken(Reason.ZERO_DERIVATIVE)
+def in_a_scan():
+    def step(carry, element):
+        return carry + wg.round(element), carry  # here
+
+    x = wg.asarray([1.5, 2.5])
+    with wg.GradientTape() as tape:
+        tape.watch(x)
+        y, _ = wg.scan(step, wg.asarray(0.0), x)
+    return tape.why(y, x)
+
+
+@broken(Reason.DETACHED)
+def beside_a_custom_rule():
+    @wg.custom_gradient
+    def straight(p):
+        return wg.floor(p), lambda g: g
+
+    x = wg.asarray([1.5, 2.5])
+    with wg.GradientTape() as tape:
+        tape.watch(x)
+        y = wg.sum(straight(wg.stop_gradient(x)))  # here
+    return tape.why(y, x)
+
+
+@broken(Reason.CONNECTED)
+def a_rule_in_place_of_a_floor():
+    @wg.custom_gradient
+    def straight(p):
+        return wg.floor(p), lambda g: g
+
+    x = wg.asarray([1.5, 2.5])
+    with wg.GradientTape() as tape:
+        tape.watch(x)
+        y = wg.sum(straight(x))  # here
+    return tape.why(y, x)
+
+
 # -- methods, generators, recursion ----------------------------------------------------------------
 
 

@@ -22,7 +22,6 @@ import numpy as np
 
 from wengert.errors import caller_depth
 
-
 #: NumPy's settings, by what it calls the errors.
 _SETTINGS = {
     "divide by zero": "divide",

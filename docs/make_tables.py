@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import make_explanations
+
 import wengert as wg
 import wengert.ops
 from wengert.dialects.kernel.stubs import stubs
@@ -206,12 +208,14 @@ def main() -> None:
     texts: dict[Path, str] = {}
     for document, name, make in (
         ("arrays.md", "exemptions", exemptions),
+        ("none-and-nan.md", "reasons", make_explanations.reasons),
+        ("none-and-nan.md", "nonfinite", make_explanations.nonfinite),
         ("index.md", "figures", figures),
         ("reference.md", "operations", table),
         ("tensorflow-names.md", "names", lambda: dialect_names("tensorflow")),
         ("torch-names.md", "names", lambda: dialect_names("torch")),
     ):
-        old = (DOCS / document).read_text(encoding="utf-8")
+        old = texts.get(DOCS / document) or (DOCS / document).read_text(encoding="utf-8")
         texts[DOCS / document] = rewritten(old, name, make())
     for module in ("tensorflow", "torch"):
         texts |= dict(stubs_of(module))

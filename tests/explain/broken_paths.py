@@ -18,6 +18,16 @@ broken = CUT.put
 
 
 @broken(Reason.CONVERTED)
+def through_numpy():
+    x = wg.asarray([1.0, 2.0])
+    with wg.GradientTape() as tape:
+        tape.watch(x)
+        values = x.numpy()  # here
+        y = wg.sum(wg.asarray(values) ** 2)
+    return tape.why(y, x)
+
+
+@broken(Reason.CONVERTED)
 def through_float():
     x = wg.asarray(2.0)
     with wg.GradientTape() as tape:
@@ -33,16 +43,6 @@ def through_int():
     with wg.GradientTape() as tape:
         tape.watch(x)
         y = wg.ones(3) * int(x)  # here
-    return tape.why(y, x)
-
-
-@broken(Reason.CONVERTED)
-def through_numpy():
-    x = wg.asarray([1.0, 2.0])
-    with wg.GradientTape() as tape:
-        tape.watch(x)
-        values = x.numpy()  # here
-        y = wg.sum(wg.asarray(values) ** 2)
     return tape.why(y, x)
 
 
@@ -355,6 +355,19 @@ def subtracted_from_a_variable():
 # -- rules of one's own ----------------------------------------------------------------------------
 
 
+@broken(Reason.CUSTOM_NONE)
+def a_rule_for_one_of_two_arguments():
+    @wg.custom_gradient
+    def scaled(a, b):
+        return a * b, lambda g: (g * b, None)
+
+    x, w = wg.asarray([1.0, 2.0]), wg.asarray([3.0, 4.0])
+    with wg.GradientTape() as tape:
+        tape.watch([x, w])
+        y = wg.sum(scaled(x, w))  # here
+    return tape.why(y, w)
+
+
 @wg.custom_gradient
 def silent(x):
     return x * 2.0, lambda g: None
@@ -379,19 +392,6 @@ def a_custom_rule_inside_a_path():
         y = wg.sum(scaled**2)
     tape.gradient(y, scaled)
     return tape.why(y, v)
-
-
-@broken(Reason.CUSTOM_NONE)
-def a_rule_for_one_of_two_arguments():
-    @wg.custom_gradient
-    def scaled(a, b):
-        return a * b, lambda g: (g * b, None)
-
-    x, w = wg.asarray([1.0, 2.0]), wg.asarray([3.0, 4.0])
-    with wg.GradientTape() as tape:
-        tape.watch([x, w])
-        y = wg.sum(scaled(x, w))  # here
-    return tape.why(y, w)
 
 
 # -- connected, and zero by structure --------------------------------------------------------------
@@ -588,6 +588,71 @@ def computed_by_numpy_in_between():
         plain = x.numpy()  # here
         scaled = plain * 2.0 + 1.0
         y = wg.sum(wg.asarray(scaled))
+    return tape.why(y, x)
+
+
+@broken(Reason.UNRELATED)
+def a_conversion_under_an_earlier_tape():
+    x, log = wg.asarray([1.5, 2.5]), []
+    with wg.GradientTape() as first:
+        first.watch(x)
+        log.append(wg.sum(x).item())
+    with wg.GradientTape() as tape:
+        tape.watch(x)
+        y = wg.sum(wg.zeros_like(x))  # here
+    return tape.why(y, x)
+
+
+# -- functions that run again, or as one node ------------------------------------------------------
+
+
+@broken(Reason.ZERO_DERIVATIVE)
+def in_a_checkpoint():
+    def layer(p):
+        hidden = wg.sin(p)
+        return wg.floor(hidden) * 2.0  # here
+
+    v = wg.Variable([1.5, 2.5])
+    with wg.GradientTape() as tape:
+        y = wg.sum(wg.checkpoint(layer)(v))
+    return tape.why(y, v)
+
+
+@broken(Reason.ZERO_DERIVATIVE)
+def in_a_scan():
+    def step(carry, element):
+        return carry + wg.round(element), carry  # here
+
+    x = wg.asarray([1.5, 2.5])
+    with wg.GradientTape() as tape:
+        tape.watch(x)
+        y, _ = wg.scan(step, wg.asarray(0.0), x)
+    return tape.why(y, x)
+
+
+@broken(Reason.DETACHED)
+def beside_a_custom_rule():
+    @wg.custom_gradient
+    def straight(p):
+        return wg.floor(p), lambda g: g
+
+    x = wg.asarray([1.5, 2.5])
+    with wg.GradientTape() as tape:
+        tape.watch(x)
+        y = wg.sum(straight(wg.stop_gradient(x)))  # here
+    return tape.why(y, x)
+
+
+@broken(Reason.CONNECTED)
+def a_rule_in_place_of_a_floor():
+    @wg.custom_gradient
+    def straight(p):
+        return wg.floor(p), lambda g: g
+
+    x = wg.asarray([1.5, 2.5])
+    with wg.GradientTape() as tape:
+        tape.watch(x)
+        y = wg.sum(straight(x))  # here
     return tape.why(y, x)
 
 

@@ -1,4 +1,4 @@
-"""NumPy's floating-point warnings: at the user's line, with the operation's name, once a line."""
+"""NumPy's floating-point warnings: at the user's line, with the operation's name, once."""
 
 from __future__ import annotations
 

@@ -386,6 +386,8 @@ class Question:
             return self._answered_none(silent[0]) if silent else None
         newest = book.newest_input(end)
         left = [s for s in book.conversions(start, newest) if _is_used(s.line)]
+        # what is converted under another tape is another question's
+        left = [s for s in left if not s.recording or self.token in s.recording]
         if left:
             kept = [s for s in left if _is_kept(s.line)]
             way = book.path(start, {(kept or left)[-1].serial})

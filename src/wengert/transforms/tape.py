@@ -68,7 +68,7 @@ class GradientTape(Tape):
         self._reset_at = here()
         super().reset()
 
-    def comes_after(self, tape: GradientTape) -> None:
+    def _comes_after(self, tape: GradientTape) -> None:
         """Have the tape know which one a reset has put it in the place of."""
         self._former = (*tape._former, tape._token)
         self._reset_at = here()

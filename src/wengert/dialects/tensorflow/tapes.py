@@ -154,7 +154,7 @@ class GradientTape:
         before, self._tape = self._tape, None
         self.__enter__()
         if before is not None and self._tape is not None:
-            self._tape.comes_after(before)
+            self._tape._comes_after(before)
 
     def watched_variables(self) -> tuple[Any, ...]:
         """Return the variables that are watched, in the order in which they were made."""

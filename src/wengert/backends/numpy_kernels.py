@@ -187,15 +187,6 @@ def reshape(x: Any, /, shape: Any) -> Any:
     return x.reshape(shape)
 
 
-def broadcast_to(x: Any, /, shape: Any) -> Any:
-    """Return x repeated along axes: of few numbers a new array, which takes less than a view."""
-    if math.prod(shape) > _SHORT:
-        return np.broadcast_to(x, shape)
-    y = np.empty(shape, x.dtype)
-    y[...] = x
-    return y
-
-
 def permute_dims(x: Any, /, axes: Any) -> Any:
     """Return x with its axes in another order."""
     return x.transpose(axes)
@@ -224,7 +215,6 @@ KERNELS: dict[str, Any] = {name: globals()[name] for name in _NAMES.split()}
 #: Functions of the standard that NumPy itself has in a faster form.
 SHORTCUTS = {
     "astype": astype,
-    "broadcast_to": broadcast_to,
     "matrix_transpose": matrix_transpose,
     "mean": mean,
     "permute_dims": permute_dims,

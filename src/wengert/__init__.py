@@ -92,11 +92,13 @@ _numpy_protocol.install()
 _other_names.answer_for_attributes(Tensor)
 
 
-def _inspect_tape(tape: GradientTape, *args: object, **options: object) -> object:
+def _inspect_tape(
+    tape: GradientTape, target: object = None, port: object = None, browser: object = None
+) -> object:
     """Open a page that shows what the tape recorded; the inspector is imported when it is asked."""
     from importlib import import_module
 
-    return import_module("wengert.inspector").inspect_tape(tape, *args, **options)
+    return import_module("wengert.inspector").inspect_tape(tape, target, port, browser)
 
 
 GradientTape.inspect = _inspect_tape

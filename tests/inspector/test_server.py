@@ -77,6 +77,16 @@ def test_a_request_that_names_another_host_gets_nothing(page):
     connection.close()
 
 
+def test_elsewhere_than_on_loopback_it_is_reached_by_any_name_and_only_with_the_token(page):
+    with Inspector(page.program, host="0.0.0.0") as everywhere:
+        parts = urllib.parse.urlsplit(everywhere.address)
+        for path, status in ((parts.path, 200), ("/", 404), ("/guess/", 404)):
+            connection = http.client.HTTPConnection("127.0.0.1", parts.port)
+            connection.request("GET", path, headers={"Host": "machine.example"})
+            assert connection.getresponse().status == status
+            connection.close()
+
+
 def test_it_listens_on_loopback_only(page):
     assert page.address.startswith("http://127.0.0.1:")
 

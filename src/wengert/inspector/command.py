@@ -48,7 +48,11 @@ def _written(program: Program, options: argparse.Namespace) -> int:
     if options.png:
         if program.session is None:
             return _refuse(f"there are no pictures to write. {program.message}")
-        for path in export.write_pictures(api, options.png):
+        try:
+            paths = export.write_pictures(api, options.png)
+        except ImportError:
+            return _refuse("pictures need Matplotlib; write pip install 'wengert[inspect]'")
+        for path in paths:
             print(f"wengert inspect: wrote {path}")
     if program.status != "finished":
         print(program.message, end="", file=sys.stderr)

@@ -39,11 +39,11 @@ class Server:
         self._http.owner = self
         self.host, self.port = host, self._http.server_address[1]
         name = f"[{host}]" if ":" in host else host
-        #: the hosts that requests may name, lest a page of another site reach this one by its name
-        self.hosts = {f"{n}:{self.port}" for n in ("127.0.0.1", "localhost", "[::1]", name)}
+        local = ("127.0.0.1", "localhost", "[::1]")
+        #: on loopback, the hosts that requests may name; elsewhere a machine has names of its own
+        self.hosts = {f"{n}:{self.port}" for n in local} if name in local else None
         if host in ("0.0.0.0", "::"):
             name = socket.gethostname()
-            self.hosts.add(f"{name}:{self.port}")
         self.address = f"http://{name}:{self.port}/{self.token}/"
         self._thread = threading.Thread(
             target=self._http.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True
@@ -141,7 +141,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         parts = urllib.parse.urlsplit(self.path)
         first, _, place = parts.path.lstrip("/").partition("/")
         known = secrets.compare_digest(first.encode(), owner.token.encode())
-        if not known or self.headers.get("Host", "") not in owner.hosts:
+        host = self.headers.get("Host", "")
+        if not known or (owner.hosts is not None and host not in owner.hosts):
             self._send(404, "text/plain", b"not found")
             return None, {}
         return place, dict(urllib.parse.parse_qsl(parts.query, keep_blank_values=True))

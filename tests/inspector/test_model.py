@@ -251,3 +251,79 @@ def dense_complex(item, found):
     part = found.maps[item.number]
     full[tuple(slice(r.start, r.stop) for r in part.ranges)] = part.values
     return full
+
+
+def _chain(x):
+    return x[1:] * x[:-1] ** 2
+
+
+def test_patterns_are_those_of_sparse_plans():
+    x = wg.asarray(np.linspace(1.0, 2.0, 9))
+    with Watched() as seen, wg.GradientTape() as tape:
+        tape.watch(x)
+        y = _chain(x)
+        loss = wg.sum(wg.sin(y))
+    session = seen.session(x=x, y=y, loss=loss)
+    number = {name: session.named(name).number for name in ("x", "y", "loss")}
+    jacobian = session.pattern("jacobian", number["y"], number["x"])
+    plan = wg.sparse.jacobian(_chain, np.ones(9))
+    np.testing.assert_array_equal(jacobian.matrix.toarray(), plan.pattern.toarray())
+    hessian = session.pattern("hessian", number["loss"], number["x"])
+    dense = wg.hessian(lambda x: wg.sum(wg.sin(_chain(x))))(np.linspace(1.0, 2.0, 9))
+    np.testing.assert_array_equal(hessian.matrix.toarray(), dense != 0)
+    for found in (jacobian, hessian):
+        assert found.groups.shape == (found.matrix.nnz,)
+        assert set(found.groups) <= set(range(found.colouring.colours))
+    rows, columns = jacobian.matrix.nonzero()
+    if jacobian.colouring.mode == "forward":
+        rows, columns = columns, rows
+    groups = dict(zip(rows, jacobian.groups, strict=True))
+    assert all(groups[row] == group for row, group in zip(rows, jacobian.groups, strict=True))
+
+
+def test_a_hessian_is_of_one_number():
+    x = wg.asarray([1.0, 2.0])
+    with Watched() as seen, wg.GradientTape() as tape:
+        tape.watch(x)
+        y = x * x
+    session = seen.session(x=x, y=y)
+    with pytest.raises(ValueError, match="one number"):
+        session.pattern("hessian", session.named("y").number, session.named("x").number)
+
+
+def test_several_threads_may_ask_at_once(network):
+    from concurrent.futures import ThreadPoolExecutor
+
+    _, session, _ = network
+    number, loss = session.named("y").number, session.named("loss").number
+    x, w = session.named("x").number, session.named("w").number
+
+    def ask(k):
+        place = (range(k % 6, k % 6 + 1), range(k % 5, k % 5 + 1))
+        session.pattern("hessian", loss, w)
+        session.cotangent(x, loss)
+        return session.influence(number, place).maps[x].values
+
+    expected = [ask(k) for k in range(12)]
+    with ThreadPoolExecutor(4) as pool:
+        for one, other in zip(pool.map(ask, range(12)), expected, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+def test_steps_in_place_do_not_change_what_was_recorded(in_place):
+    table = wg.Variable(rng.normal(size=(50, 3)), name="table")
+    optimiser = wg.optim.SGD(0.5, momentum=0.9)
+    state = optimiser.init(table)
+    with Watched() as seen:
+        for _ in range(3):
+            before = table.numpy().copy()
+            with wg.GradientTape() as tape:
+                loss = wg.sum(table[3:5] ** 3)
+            gradient = tape.gradient(loss, table, dense=False)
+            _, state = optimiser.step(table, gradient, state, in_place=in_place)
+    session = seen.session(table=table, loss=loss)
+    item = session.named("table")
+    np.testing.assert_array_equal(session.value(item.number), before)
+    found = session.influence(session.named("loss").number, ()).maps[item.number]
+    np.testing.assert_allclose(found.values, 3 * before[3:5] ** 2)

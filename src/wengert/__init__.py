@@ -91,6 +91,18 @@ _selections.install()
 _numpy_protocol.install()
 _other_names.answer_for_attributes(Tensor)
 
+
+def _inspect_tape(
+    tape: GradientTape, target: object = None, port: object = None, browser: object = None
+) -> object:
+    """Open a page that shows what the tape recorded; the inspector is imported when it is asked."""
+    from importlib import import_module
+
+    return import_module("wengert.inspector").inspect_tape(tape, target, port, browser)
+
+
+GradientTape.inspect = _inspect_tape
+
 __all__ = [
     "BackendError", "Block", "CompileError", "CutPathError", "CutPathWarning", "DegenerateWarning",
     "DtypeError", "Explanation", "ForwardAccumulator", "GradientCheckError", "GradientTape",
@@ -99,9 +111,9 @@ __all__ = [
     "WengertError", "abs", "allow_host_fallback", "bool", "check_grads", "checkpoint",
     "checkpoint_loop", "complex", "cond", "custom_gradient", "custom_jvp", "custom_vjp", "debug",
     "extend", "fft", "gnvp", "grad", "hessian", "hessian_diagonal", "hvp", "implicit_function",
-    "influence", "jac_diagonal", "jacobian", "jit", "jvp", "laplacian", "linalg", "linearize",
-    "nn", "optim", "pow", "profile", "random", "round", "running", "scan", "sparse", "special",
-    "stop_gradient", "value_and_grad", "vjp", "vmap", "while_loop",
+    "influence", "inspect", "jac_diagonal", "jacobian", "jit", "jvp", "laplacian", "linalg",
+    "linearize", "nn", "optim", "pow", "profile", "random", "round", "running", "scan", "sparse",
+    "special", "stop_gradient", "value_and_grad", "vjp", "vmap", "while_loop",
 ]  # fmt: skip
 __all__ += sorted(_public.keys() - {*__all__})
 
@@ -113,8 +125,8 @@ _LATE = (
 
 #: Functions whose modules are.
 _LATE_FUNCTIONS = {
-    "cond": "transforms.loops", "jit": "transforms.jit", "running": "runner",
-    "scan": "transforms.loops", "while_loop": "transforms.loops",
+    "cond": "transforms.loops", "inspect": "inspector", "jit": "transforms.jit",
+    "running": "runner", "scan": "transforms.loops", "while_loop": "transforms.loops",
 }  # fmt: skip
 
 #: Dtypes of `ml_dtypes`, which is imported when one of them is first used.
@@ -128,6 +140,7 @@ if _TYPE_CHECKING:
     from wengert import fft, linalg, nn, optim, random, sparse, special
     from wengert import tensorflow as tensorflow
     from wengert import torch as torch
+    from wengert.inspector import inspect
     from wengert.runner import running
     from wengert.transforms.jit import jit
     from wengert.transforms.loops import cond, scan, while_loop

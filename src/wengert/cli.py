@@ -7,6 +7,8 @@ import os
 import shutil
 import sys
 from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
 
 import wengert
 from wengert import demo, runner
@@ -33,7 +35,25 @@ def _parser() -> argparse.ArgumentParser:
         usage=runner.USAGE.removeprefix("usage: "),
         add_help=False,
     )
+    _add_inspect(commands)
     return parser
+
+
+def _add_inspect(commands: Any) -> None:
+    look = commands.add_parser(
+        "inspect",
+        help="run a program and open a page that shows what depends on what in it",
+        description="Run a Python program, and open a page that shows what depends on what in it. "
+        "The command ends when the page is closed.",
+    )
+    look.add_argument("--port", type=int, help="where to serve the page; if in use, the next one")
+    look.add_argument("--host", default="127.0.0.1", help="where to listen; loopback by default")
+    look.add_argument("--no-browser", action="store_true", help="print the address only")
+    look.add_argument("--stay", action="store_true", help="go on when the page is closed")
+    look.add_argument("--export", metavar="FILE", help="write a page that needs no server, and end")
+    look.add_argument("--png", metavar="FOLDER", help="write pictures, and end")
+    look.add_argument("script", help="the program")
+    look.add_argument("arguments", nargs=argparse.REMAINDER, help="what the program is given")
 
 
 def _program(name: str) -> str:
@@ -62,6 +82,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given[:1] == ["run"]:
         return runner.run(given[1:])  # what follows is the program's, options and all
     options = _parser().parse_args(given)
+    if options.command == "inspect":
+        return import_module("wengert.inspector.command").run(options)
     width, bold, colours = _terminal()
     try:
         for position, name in enumerate(options.names or demo.PROGRAMS):

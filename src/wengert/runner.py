@@ -113,7 +113,7 @@ def _aliases() -> list[str]:
 
 
 @contextlib.contextmanager
-def _as_main(arguments: Sequence[str], place: str) -> Iterator[types.ModuleType]:
+def as_main(arguments: Sequence[str], place: str) -> Iterator[types.ModuleType]:
     """Return a context with the arguments, the search path and the module of a program."""
     main = types.ModuleType("__main__")
     before = sys.argv, sys.path, sys.modules["__main__"]
@@ -145,7 +145,7 @@ def run(arguments: Sequence[str]) -> int:
         kind = "a directory" if os.path.isdir(first) else "no file"
         return _refuse(f"{first} is {kind}, seen from {os.getcwd()}; give the path of a script")
     place = os.path.dirname(os.path.realpath(first))
-    return _guarded(lambda main: _execute_file(first, main), [first, *rest], place)
+    return _guarded(lambda main: execute_file(first, main), [first, *rest], place)
 
 
 def _explained(arguments: Sequence[str]) -> int:
@@ -168,7 +168,8 @@ def _refuse(problem: str) -> int:
     return 2
 
 
-def _execute_file(path: str, main: types.ModuleType) -> None:
+def execute_file(path: str, main: types.ModuleType) -> None:
+    """Run a script as a module."""
     main.__file__ = path
     with open(path, "rb") as file:
         _execute(file.read(), path, main)
@@ -189,11 +190,11 @@ def _guarded(
     program: Callable[[types.ModuleType], None], arguments: Sequence[str], place: str
 ) -> int:
     """Run a program; for an error, print the traceback from its first line on, and return 1."""
-    with running(), _as_main(arguments, place) as main:
+    with running(), as_main(arguments, place) as main:
         try:
             program(main)
         except Exception as error:
-            trace = _from_the_program(error)
+            trace = trace_of_program(error)
             _forget_what_was_translated(error)
             sys.excepthook(type(error), error.with_traceback(trace), trace)
             return 1
@@ -207,7 +208,7 @@ def _guarded(
 _BETWEEN = (__file__, facade.__file__, importlib.__file__, runpy.__file__, "<frozen runpy>")
 
 
-def _from_the_program(error: Exception) -> types.TracebackType | None:
+def trace_of_program(error: Exception) -> types.TracebackType | None:
     """Return the traceback without what ran the program, and what looked for a module."""
     trace = error.__traceback__
     while trace is not None and _is_between(trace):

@@ -11,7 +11,7 @@ from wengert import backends
 from wengert.backends.float_errors import LOCATED
 from wengert.engine import cotangents as ct
 from wengert.engine.batching import levels
-from wengert.engine.node import NOBODY, Node, Token, Tokens, active, watch
+from wengert.engine.node import NOBODY, Node, Token, Tokens, active, watch, watching
 from wengert.engine.op import leaf as leaf_node
 from wengert.engine.record import beside, check_together, lift
 from wengert.engine.sweep import ancestors, reverse
@@ -62,8 +62,7 @@ class Tape:
         active.set(active.get() - {self._token} or NOBODY)
 
     def _check_thread(self, verb: str) -> None:
-        here = threading.get_ident()
-        if self._thread is not None and self._thread != here:
+        if self._thread is not None and self._thread != (here := threading.get_ident()):
             raise TapeError(
                 f"this tape is open in thread {self._thread} and was {verb} in thread {here}; "
                 "make one GradientTape in each thread"
@@ -155,12 +154,14 @@ class Tape:
         found = self._sweep(seeds, places)
         zero = unconnected_gradients == "zero"
         answers = [_answer(found, place, zero, dense) for place in places]
-        if len(found) < len(places) and not zero:
-            self._tell_nones(target, given, answers)
+        if watching.get() is not None or (len(found) < len(places) and not zero):
+            self._answered(target, given, answers)
         return rebuild(answers)
 
-    def _tell_nones(self, target: Any, given: list[Any], answers: list[Any]) -> None:
-        """Have it noted that no path leads to some sources."""
+    def _answered(self, target: Any, given: list[Any], answers: list[Any]) -> None:
+        """Show who watches what was asked, and have it noted that no path leads to some sources."""
+        if (watcher := watching.get()) is not None:
+            watcher.asked(target, given, answers)
 
     def _check_asked(self, method: str, unconnected_gradients: str) -> None:
         self._check_thread(f"asked for a {method}")
@@ -287,8 +288,7 @@ def _converted(value: Any, what: str) -> Tensor:
             f"{what}: got {type(value).__name__}, which is not a tensor; a tape knows what was "
             "computed from tensors, so write x = wg.asarray(x) before the computation"
         )
-    tensor: Tensor = convert(value)
-    return tensor
+    return convert(value)
 
 
 class Part(NamedTuple):

@@ -143,7 +143,9 @@ class Summary(Tables):
 def alive(token: Token) -> list[Node]:
     """Return all nodes of a tape that something still refers to."""
     return [
-        o for o in gc.get_objects() if isinstance(o, Node) and token in getattr(o, "tokens", ())
+        o
+        for o in gc.get_objects()
+        if issubclass(type(o), Node) and token in getattr(o, "tokens", ())  # asks no object itself
     ]
 
 

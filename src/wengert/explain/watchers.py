@@ -80,6 +80,11 @@ class Watcher:
         if self.outer is not None:
             self.outer.stepped(optimiser, rows)
 
+    def asked(self, target: Any, sources: list[Any], answers: list[Any]) -> None:
+        """See a gradient that a program asked for."""
+        if self.outer is not None:
+            self.outer.asked(target, sources, answers)
+
     def paused(self, token: Token, on: bool) -> None:
         """See that a tape was told not to record from now on, or to record again."""
         if self.outer is not None:

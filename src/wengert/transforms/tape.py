@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from wengert import backends
@@ -53,6 +53,8 @@ class GradientTape(Tape):
     #: identities that it had before it was reset, and where that was
     _former: tuple[Token, ...] = ()
     _reset_at: Instruction | None = None
+    #: opens a page that shows what the tape recorded: `inspector.inspect_tape`, which is above
+    inspect: Callable[..., Any]
 
     @contextlib.contextmanager
     def stop_recording(self) -> Iterator[None]:
@@ -72,6 +74,11 @@ class GradientTape(Tape):
         """Have the tape know which one a reset has put it in the place of."""
         self._former = (*tape._former, tape._token)
         self._reset_at = here()
+
+    def _answered(self, target: Any, given: list[Any], answers: list[Any]) -> None:
+        super()._answered(target, given, answers)
+        if any(answer is None for answer in answers):
+            self._tell_nones(target, given, answers)
 
     def _tell_nones(self, target: Any, given: list[Any], answers: list[Any]) -> None:
         asked = enumerate(zip(given, answers, strict=True))

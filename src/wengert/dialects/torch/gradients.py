@@ -497,6 +497,12 @@ def backward(
                         accumulate(owner, made(own(g._raw), marked(g._node)))
     finally:
         active.reset(after)
+    watcher = watching.get()
+    if watcher is not None:
+        owners = [(node.owner(), g) for node, g in cotangents.items() if type(node) is Leaf]
+        known = [(owner, g) for owner, g in owners if owner is not None]
+        seen = [t for t in targets if isinstance(t, Tensor)]
+        watcher.asked(seen, [owner for owner, _ in known], [g for _, g in known])
 
 
 def _seen_parents(node: Node) -> list[Node]:

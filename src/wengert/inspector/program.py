@@ -26,7 +26,7 @@ from wengert.ops.creation import asarray
 from wengert.transforms.tape import GradientTape
 from wengert.trees import flatten, map_leaves
 
-#: What the page says of a program that cannot be shown, by what is missing.
+#: What the page says of a program without a tape.
 _NOTHING = (
     "The program recorded nothing. A tape records what is computed from tensors that it watches: "
     "open `with wg.GradientTape() as tape:` and write tape.watch(x), or make x a wg.Variable."

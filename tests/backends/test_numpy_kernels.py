@@ -35,11 +35,3 @@ def test_a_line_with_an_infinity_does_not_touch_the_others():
     np.testing.assert_array_equal(kernels.total(x, axis=1), expected)
     columns = kernels.total(x, axis=0)
     assert columns[0] == 300 and columns[1] == np.inf and np.isnan(columns[2])
-
-
-@pytest.mark.parametrize("shape", [(2, 3), (200, 3)])
-def test_repeated_arrays_are_numpys(shape):
-    x = np.arange(3.0)
-    np.testing.assert_array_equal(kernels.broadcast_to(x, shape), np.broadcast_to(x, shape))
-    with pytest.raises(ValueError):
-        kernels.broadcast_to(x, (2, 2))

@@ -16,21 +16,34 @@ from wengert.backends.numpy_windows import Geometry, Ints, frame_of
 from wengert.backends.taps import Taps
 
 
+def common(m: Any) -> dict[str, Callable[..., Any]]:
+    """Return those of the kernels that only call functions which have NumPy's names."""
+
+    def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Any:
+        options = {"constant_values": constant_values} if mode == "constant" else {}
+        return m.pad(x, pad_width, mode=mode, **options)
+
+    return {
+        "cumulative_prod": lambda x, axis: m.cumprod(x, axis=axis, dtype=x.dtype),
+        "cumulative_sum": lambda x, axis: m.cumsum(x, axis=axis, dtype=x.dtype),
+        "diagonal": lambda x, *, offset=0, axis1=0, axis2=1: m.diagonal(x, offset, axis1, axis2),
+        "keep": lambda x, mask: m.where(mask, x, x.dtype.type(0)),
+        "pad": pad,
+    }
+
+
 def kernels(m: Any, at: Mapping[str, Callable[..., None]]) -> dict[str, Callable[..., Any]]:
     """Return the kernels of `numpy_kernels`.
 
     ``at["add"](x, key, values)`` adds to x, also repeatedly; "max", "min" and "multiply" do
     likewise, where the library has them.
     """
-    add_at = at["add"]
+    add_at, shared = at["add"], common(m)
 
     def on_device(key: Any) -> Any:
         if isinstance(key, tuple):
             return tuple(m.asarray(part) if isinstance(part, np.ndarray) else part for part in key)
         return m.asarray(key) if isinstance(key, np.ndarray) else key
-
-    def keep(x: Any, mask: Any) -> Any:
-        return m.where(mask, x, x.dtype.type(0))
 
     def embed(values: Any, shape: Ints, key: Any) -> Any:
         out = m.zeros(shape, values.dtype)
@@ -65,25 +78,17 @@ def kernels(m: Any, at: Mapping[str, Callable[..., None]]) -> dict[str, Callable
     def gather_flat(x: Any, shape: Ints, positions: Any) -> Any:
         places = m.asarray(positions)
         flat = x.reshape(-1) if x.size else m.zeros(1, x.dtype)
-        return keep(flat[m.maximum(places, 0)], places >= 0).reshape(shape)
-
-    def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Any:
-        options = {"constant_values": constant_values} if mode == "constant" else {}
-        return m.pad(x, pad_width, mode=mode, **options)
+        return shared["keep"](flat[m.maximum(places, 0)], places >= 0).reshape(shape)
 
     return {
+        **shared,
         "copy": lambda x: m.array(x),
-        "cumulative_prod": lambda x, axis: m.cumprod(x, axis=axis, dtype=x.dtype),
-        "cumulative_sum": lambda x, axis: m.cumsum(x, axis=axis, dtype=x.dtype),
-        "diagonal": lambda x, *, offset=0, axis1=0, axis2=1: m.diagonal(x, offset, axis1, axis2),
         "einsum": lambda subscripts, *operands: m.einsum(
             subscripts, *operands, optimize=len(operands) > 1
         ),
         "embed": embed,
         "gather_flat": gather_flat,
         "index": lambda x, key: x[on_device(key)],
-        "keep": keep,
-        "pad": pad,
         "put": put,
         **{f"put_{name}": put_by(change) for name, change in at.items()},
         "scatter": scatter,

@@ -6,9 +6,9 @@ and first in descending order.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 import math
 import operator
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple, Never
 

@@ -318,7 +318,7 @@ class DictBox(_ContainerBox):
 
     def get(self, key: Any, default: Any = None) -> Any:
         """Return an element, or `default` if there is none."""
-        return self[key] if key in self else default
+        return self[key] if key in self._value else default
 
 
 for _type in (tuple, list):

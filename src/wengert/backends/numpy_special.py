@@ -86,6 +86,9 @@ class _Masked(Formulas):
         y[~mask] = other(*(a[~mask] for a in arrays))
         return y
 
+    def total(self, values: Any, weights: Any) -> Any:
+        return values @ weights
+
 
 _FORMULAS = _Masked(np, sys.modules[__name__], lambda array, like: array)
 globals().update(_FORMULAS.kernels(_in_double))

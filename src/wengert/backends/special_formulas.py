@@ -70,6 +70,10 @@ class Formulas:
         """Return one function of arrays where a mask holds, and another function elsewhere."""
         return self.xp.where(mask, one(*arrays), other(*arrays))
 
+    def total(self, values: Any, weights: Any) -> Any:
+        """Return the sums of values along the last axis, weighted."""
+        return (values * weights).sum(-1)
+
     def gauss(self, count: int, like: Any) -> tuple[Any, Any]:
         """Return nodes and weights for integrals from 0 to 1."""
         nodes, weights = _gauss(count)
@@ -90,7 +94,7 @@ class Formulas:
         def by_integral(x: Any) -> Any:
             t, weights = self.gauss(32, x)
             inner = point + t * (x - point)[..., None]
-            return (h(order + 1, inner) * (weights * t**order)).sum(-1)
+            return self.total(h(order + 1, inner), weights * t**order)
 
         def by_product_rule(x: Any) -> Any:
             step = x - point
@@ -238,9 +242,12 @@ class Formulas:
 
         def left(a: Any, x: Any) -> Any:
             # gammainc(a, x) = gammainc(a + 1, x) + x**a exp(-x) / gamma(a + 1)
-            bell = gamma_bell(self.special.polygamma, a + 1, xp.log(x), order)[-1]
-            rest = xp.where(a < 1, self.gamma_density(a + 1, x) * bell, 0.0)
+            rest = self.either(a < 1, difference, lambda a, x: xp.zeros_like(x), a, x)
             return self._left_integral(xp.where(a < 1, a + 1, a), x, order) + rest
+
+        def difference(a: Any, x: Any) -> Any:
+            bell = gamma_bell(self.special.polygamma, a + 1, xp.log(x), order)[-1]
+            return self.gamma_density(a + 1, x) * bell
 
         def inner(a: Any, x: Any) -> Any:
             is_left = xp.log(x) < self.special.digamma(a + 1)
@@ -282,7 +289,7 @@ class Formulas:
         bell = gamma_bell(self.special.polygamma, a + 1, u, order)
         slope = a * bell[order] + order * bell[order - 1]
         scale = (self.gamma_density(a + 1, x) * length)[..., 0]
-        return scale * (self.xp.exp(fall) * slope * weights).sum(-1)
+        return scale * self.total(self.xp.exp(fall) * slope, weights)
 
     # -- the zeta function -------------------------------------------------------------------------
 

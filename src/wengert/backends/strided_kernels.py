@@ -100,7 +100,7 @@ def neural(m: Any) -> dict[str, Callable[..., Any]]:
     """Return the kernels of windows: convolutions by products, pooling tap by tap."""
     taps = Taps(
         m,
-        lambda shape, dtype, like: m.zeros(shape, dtype),
+        lambda shape, number, dtype, like: m.full(shape, number, dtype),
         lambda value, like, dtype=None: m.asarray(value, dtype),
     )
 

@@ -65,6 +65,12 @@ class _Winners:
         """Return numbers, one for each window, divided by how many winners it has."""
         if self.first:
             return values
+        if self.covers and self.masks:
+            first, *others = self.masks
+            count = self.blank((), values.real.dtype) + first
+            for mask in others:
+                count += mask
+            return values / count
         count = self.blank(values.shape, values.real.dtype)
         for places, _, mask in self:
             count[places] += mask
@@ -78,14 +84,19 @@ class Taps:
     ----------
     xp
         The library.
-    zeros
-        Returns zeros beside an array: ``zeros(shape, dtype, like)``, where dtype may be bool.
+    full
+        Returns an array of one number beside another: ``full(shape, number, dtype, like)``, where
+        dtype may be bool.
     placed
         Returns a NumPy array, or an array, beside another: ``placed(value, like, dtype=None)``.
     """
 
-    def __init__(self, xp: Any, zeros: Callable[..., Any], placed: Callable[..., Any]) -> None:
-        self.xp, self.zeros, self.placed = xp, zeros, placed
+    def __init__(self, xp: Any, full: Callable[..., Any], placed: Callable[..., Any]) -> None:
+        self.xp, self.full, self.placed = xp, full, placed
+
+    def zeros(self, shape: Any, dtype: Any, like: Any) -> Any:
+        """Return zeros beside an array."""
+        return self.full(shape, 0, dtype, like)
 
     def kernels(self) -> dict[str, Callable[..., Any]]:
         """Return the kernels by their names in `xp.nn`."""
@@ -132,7 +143,7 @@ class Taps:
             parts = [x[positions] for _, positions in _taps(*where)]
             return functools.reduce(self.xp.maximum, parts if len(parts) > 1 else parts * 2)
         lowest = -math.inf if kind_of(x.dtype) == "f" else self.xp.iinfo(x.dtype).min
-        largest = self.zeros((*x.shape[:lead], *size), x.dtype, x) + lowest
+        largest = self.full((*x.shape[:lead], *size), lowest, x.dtype, x)
         for places, positions in _taps(*where):
             largest[places] = self.xp.maximum(largest[places], x[positions])
         return largest
@@ -147,12 +158,15 @@ class Taps:
     def max_pool_spread(self, g: Any, **params: Any) -> Any:
         """Return g given to the elements of `inputs` that are the largest of a window."""
         inputs, winners = self._winners(g, **params)
-        share, out = winners.shared(g), self.zeros(inputs.shape, g.dtype, g)
-        for places, positions, mask in winners:
-            if winners.covers:
+        share = winners.shared(g)
+        if winners.covers:
+            out = self.xp.empty_like(inputs, dtype=g.dtype)
+            for _, positions, mask in winners:
                 self.give(out, positions, share, mask)
-            else:
-                out[positions] += self.xp.where(mask, share[places], 0)
+            return out
+        out = self.zeros(inputs.shape, g.dtype, g)
+        for places, positions, mask in winners:
+            out[positions] += self.xp.where(mask, share[places], 0)
         return out
 
     def give(self, out: Any, positions: Any, share: Any, mask: Any) -> None:

@@ -165,14 +165,14 @@ class _Taps(Taps):
             torch.mul(share.view(bits), mask, out=out.view(bits)[positions])
 
 
-def _zeros(shape: Any, dtype: Any, like: Any) -> Any:
-    return like.new_zeros(shape, dtype=torch.bool if dtype is bool else dtype)
+def _full(shape: Any, number: Any, dtype: Any, like: Any) -> Any:
+    return like.new_full(shape, number, dtype=torch.bool if dtype is bool else dtype)
 
 
 def _placed(value: Any, like: Any, dtype: Any = None) -> Any:
     return tensor(value, like.device).to(dtype)
 
 
-_TAPS = _Taps(torch, _zeros, _placed)
+_TAPS = _Taps(torch, _full, _placed)
 fold_windows = _TAPS.fold_windows
 globals().update(_TAPS.kernels())

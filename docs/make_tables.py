@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import make_explanations
+from make_stubs import stubs
 
 import wengert as wg
 import wengert.ops
-from wengert.dialects.kernel.stubs import stubs
 from wengert.engine.op import Op
 from wengert.extend import REGISTRY
 

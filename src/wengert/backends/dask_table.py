@@ -14,6 +14,7 @@ import numpy as np
 from wengert.backends import numpy_kernels, numpy_special
 from wengert.backends.dask_whole import whole
 from wengert.backends.libraries import Table
+from wengert.backends.strided_kernels import common
 from wengert.errors import BackendError
 
 da: Any = dask.array  # of which some functions have types
@@ -28,9 +29,7 @@ def _check_known(x: Any, name: str) -> None:
         )
 
 
-def keep(x: Any, mask: Any) -> Any:
-    """Return x where the mask holds, else 0."""
-    return da.where(mask, x, x.dtype.type(0))
+_COMMON = common(da)
 
 
 def by_chunks(kernel: Callable[..., Any]) -> Callable[..., Any]:
@@ -100,48 +99,16 @@ def embed(values: Any, shape: tuple[int, ...], key: tuple[slice, ...]) -> Any:
     return _as_one(numpy_kernels.embed, shape, values.dtype, values, tuple(shape), key)
 
 
-def put(x: Any, values: Any, key: Any) -> Any:
-    """Return x with `values` at `key`."""
-    return _as_one(numpy_kernels.put, x.shape, x.dtype, x, values, key)
-
-
-def put_add(x: Any, values: Any, key: Any) -> Any:
-    """Return x with `values` added at `key`; duplicates add up."""
-    return _as_one(numpy_kernels.put_add, x.shape, x.dtype, x, values, key)
-
-
-def scatter(values: Any, shape: tuple[int, ...], key: Any) -> Any:
-    """Return zeros of `shape` with `values` added at `key`; duplicates add up."""
-    return _as_one(numpy_kernels.scatter, shape, values.dtype, values, tuple(shape), key)
-
-
-def scatter_flat(values: Any, shape: tuple[int, ...], positions: Any) -> Any:
-    """Return zeros of `shape` with `values` added at flat positions; negative ones are dropped."""
-    kernel = numpy_kernels.scatter_flat
-    return _as_one(kernel, shape, values.dtype, values, tuple(shape), positions)
-
-
 def gather_flat(x: Any, shape: tuple[int, ...], positions: Any) -> Any:
     """Return the elements of x at flat positions, as `shape`; 0 at negative positions."""
     return _as_one(numpy_kernels.gather_flat, shape, x.dtype, x, tuple(shape), positions)
-
-
-def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Any:
-    """Return x with `pad_width` = ((before, after), ...) more elements on each axis."""
-    options = {"constant_values": constant_values} if mode == "constant" else {}
-    return da.pad(x, pad_width, mode=mode, **options)
-
-
-def diagonal(x: Any, *, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """Return the diagonals of the matrices on two axes, as a new last axis."""
-    return da.diagonal(x, offset, axis1, axis2)
 
 
 def _triangle(lower: bool) -> Callable[..., Any]:
     def triangle(x: Any, /, *, k: int = 0) -> Any:
         rows, columns = x.shape[-2:]
         mask = np.tri(rows, columns, k if lower else k - 1, dtype=bool)
-        return keep(x, da.asarray(mask if lower else ~mask))
+        return _COMMON["keep"](x, da.asarray(mask if lower else ~mask))
 
     return triangle
 
@@ -171,8 +138,17 @@ def take_along_axis(x: Any, indices: Any, /, *, axis: int = -1) -> Any:
     return _as_one(np.take_along_axis, shape, x.dtype, x, indices, axis)
 
 
-def _put_by(kernel: Callable[..., Any]) -> Callable[..., Any]:
+_PUTS = ("put", "put_add", "put_max", "put_min", "put_multiply")
+
+
+def _put_by(name: str) -> Callable[..., Any]:
+    kernel = numpy_kernels.KERNELS[name]
     return lambda x, values, key: _as_one(kernel, x.shape, x.dtype, x, values, key)
+
+
+def _scattered(name: str, values: Any, shape: Any, where: Any) -> Any:
+    kernel = numpy_kernels.KERNELS[name]
+    return _as_one(kernel, shape, values.dtype, values, tuple(shape), where)
 
 
 def _extreme(name: str) -> Callable[..., Any]:
@@ -205,28 +181,22 @@ def _fft(name: str) -> Any:
 
 TABLE = Table(
     {
+        **_COMMON,
         "copy": lambda x: x,
-        "cumulative_prod": lambda x, axis: da.cumprod(x, axis=axis, dtype=x.dtype),
-        "cumulative_sum": lambda x, axis: da.cumsum(x, axis=axis, dtype=x.dtype),
-        "diagonal": diagonal,
         "einsum": da.einsum,
         "embed": embed,
         "gather_flat": gather_flat,
         "gcd": by_chunks(np.gcd),
         "index": index,
-        "keep": keep,
         "lcm": by_chunks(np.lcm),
         "max": _extreme("max"),
         "min": _extreme("min"),
-        "pad": pad,
-        "put": put,
-        "put_add": put_add,
-        "put_max": _put_by(numpy_kernels.put_max),
-        "put_min": _put_by(numpy_kernels.put_min),
-        "put_multiply": _put_by(numpy_kernels.put_multiply),
+        **{name: _put_by(name) for name in _PUTS},
         "reshape": reshape,
-        "scatter": scatter,
-        "scatter_flat": scatter_flat,
+        "scatter": lambda values, shape, key: _scattered("scatter", values, shape, key),
+        "scatter_flat": lambda values, shape, positions: _scattered(
+            "scatter_flat", values, shape, positions
+        ),
         "take": take,
         "take_along_axis": take_along_axis,
         "tril": _triangle(lower=True),

@@ -71,8 +71,6 @@ RESULTS: dict[str, dict[str, Callable[..., list[Result]]]] = {
     "linalg": {
         "banded_solve": lambda ab, b, lower, upper: _solution(ab, b),
         "cholesky": _matrix,
-        "cofactor": _matrix,
-        "congruence": lambda l, q: _solution(l, q),  # noqa: E741
         "det": _numbers("x"),
         "eig": lambda a: [(a[:-1], "c"), (a, "c")],
         "eigh": lambda a, **_: [(a[:-1], "r"), (a, "x")],
@@ -91,7 +89,6 @@ RESULTS: dict[str, dict[str, Callable[..., list[Result]]]] = {
         "svd": _svd,
         "svdvals": _diagonal("r"),
         "sylvester": _sylvester,
-        "triangular_solve": _solution,
     },
     "nn": {
         "combine": lambda x, axis, index, weight: [

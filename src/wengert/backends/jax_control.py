@@ -27,7 +27,6 @@ VALUE_ERRORS: tuple[type[Exception], ...] = (
     jax.errors.TracerIntegerConversionError,
     jax.errors.NonConcreteBooleanIndexError,
 )
-LEAK_ERROR: type[Exception] = jax.errors.UnexpectedTracerError
 
 
 def is_traced(array: Any) -> bool:

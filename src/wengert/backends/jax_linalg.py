@@ -12,8 +12,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from wengert.backends.numpy_linalg import inside_out
-
 
 def cholesky(x: Any) -> Any:
     """Return the lower factors of Hermitian matrices, of which the lower triangle is read."""
@@ -38,20 +36,6 @@ def solve(a: Any, b: Any) -> Any:
     return jnp.linalg.solve(a, b)
 
 
-def triangular_solve(a: Any, b: Any, lower: bool, unit: bool) -> Any:
-    """Return the solution of a x = b, reading only one triangle of a."""
-    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    dtype = jnp.result_type(a, b)
-    a, b = (jnp.broadcast_to(m, batch + m.shape[-2:]).astype(dtype) for m in (a, b))
-    return jax.lax.linalg.triangular_solve(a, b, left_side=True, lower=lower, unit_diagonal=unit)
-
-
-def congruence(l: Any, q: Any) -> Any:  # noqa: E741
-    """Return l^-H q l^-1 for lower triangular l."""
-    inverse = triangular_solve(l, jnp.eye(l.shape[-1], dtype=l.dtype), True, False)
-    return jnp.conj(inverse).swapaxes(-1, -2) @ q @ inverse
-
-
 def lu_order(pivots: Any, rows: int) -> Any:
     """Return the order of rows that LAPACK's exchanges, which count from 1, lead to."""
     order = jax.lax.linalg.lu_pivots_to_permutation(jnp.asarray(pivots - 1, jnp.int32), rows)
@@ -68,18 +52,6 @@ def lu_factors(x: Any) -> tuple[Any, Any, Any, Any]:
     )
     info = jnp.where(first > count, 0, first)
     return factors, pivots + 1, order.astype(int), info.astype(jnp.int32)
-
-
-def cofactor(x: Any) -> Any:
-    """Return the matrices of cofactors, by singular values: right also for singular matrices."""
-    u, s, vh = jnp.linalg.svd(x)
-    order = inside_out(s.shape[-1])
-    mixed, ones = s[..., order], jnp.ones_like(s[..., :1])
-    before = jnp.cumprod(jnp.concatenate([ones, mixed[..., :-1]], -1), -1)
-    after = jnp.cumprod(jnp.concatenate([ones, mixed[..., :0:-1]], -1), -1)
-    others = (before * after[..., ::-1])[..., np.argsort(order)]
-    phase = jnp.linalg.det(u) * jnp.linalg.det(vh)
-    return phase[..., None, None] * jnp.conj((u * others[..., None, :]) @ vh)
 
 
 def banded_solve(ab: Any, b: Any, lower: int, upper: int) -> Any:
@@ -108,8 +80,6 @@ def sylvester(a: Any, b: Any, q: Any) -> Any:
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "banded_solve": banded_solve,
     "cholesky": cholesky,
-    "cofactor": cofactor,
-    "congruence": congruence,
     "det": jnp.linalg.det,
     "eig": lambda x: tuple(jnp.linalg.eig(x)),
     "eigh": eigh,
@@ -122,5 +92,4 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "solve": solve,
     "svd": svd,
     "sylvester": sylvester,
-    "triangular_solve": triangular_solve,
 }

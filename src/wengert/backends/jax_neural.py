@@ -139,39 +139,38 @@ def max_pool(x: Any, *, kernel: Ints, size: Ints, geometry: Geometry, ties: str 
 
 
 def _shares(inputs: Any, largest: Any, kernel: Ints, geometry: Geometry, ties: str) -> Any:
-    """Return the share of each tap in the largest element of its window; all of it, if first."""
+    """Return what tells taps of arrays, which of them are the largest of a window, and how many.
+
+    Of equal elements, only the first is if `ties` says so.
+    """
+    inputs, largest = jnp.asarray(inputs), jnp.asarray(largest)
     size = largest.shape[inputs.ndim - len(kernel) :]
-    taps = _taps(inputs, kernel, size, geometry)
-    inside = _taps(jnp.ones(inputs.shape, jnp.int8), kernel, size, geometry) != 0
+
+    def read(x: Any) -> Any:
+        return _taps(x, kernel, size, geometry)
+
+    taps, inside = read(inputs), read(jnp.ones(inputs.shape, jnp.int8)) != 0
     won = inside & ((taps == largest) | ((taps != taps) & (largest != largest)))
     if ties == "first":
         won = won & (jnp.cumsum(won, axis=0) == 1)
-    count = jnp.maximum(jnp.sum(won, axis=0), 1)
-    return won, count
+    return read, won, jnp.maximum(jnp.sum(won, axis=0), 1)
 
 
 def max_pool_spread(g: Any, *, inputs: Any, largest: Any, **how: Any) -> Any:
     """Return g given to the elements of `inputs` that are the largest of a window."""
-    inputs, largest = jnp.asarray(inputs), jnp.asarray(largest)
-    kernel, geometry = how["kernel"], how["geometry"]
-    size = largest.shape[inputs.ndim - len(kernel) :]
-    if _is_nothing(inputs.shape, kernel, size):
+    if _is_nothing(inputs.shape, how["kernel"], largest.shape):
         return jnp.zeros(inputs.shape, g.dtype)
-    won, count = _shares(inputs, largest, **how)
+    read, won, count = _shares(inputs, largest, **how)
     given = jnp.where(won, g / count, jnp.zeros((), g.dtype)).astype(g.dtype)
-    return _transposed(lambda x: _taps(x, kernel, size, geometry), inputs.shape, given)
+    return _transposed(read, inputs.shape, given)
 
 
 def max_pool_gather(values: Any, *, inputs: Any, largest: Any, **how: Any) -> Any:
     """Return the mean of `values` where `inputs` are the largest of each window."""
-    inputs, largest = jnp.asarray(inputs), jnp.asarray(largest)
-    kernel, geometry = how["kernel"], how["geometry"]
-    size = largest.shape[inputs.ndim - len(kernel) :]
-    if _is_nothing(inputs.shape, kernel, size):
+    if _is_nothing(inputs.shape, how["kernel"], largest.shape):
         return jnp.zeros(largest.shape, values.dtype)
-    won, count = _shares(inputs, largest, **how)
-    read = _taps(values, kernel, size, geometry)
-    total = jnp.sum(jnp.where(won, read, jnp.zeros((), values.dtype)), axis=0)
+    read, won, count = _shares(inputs, largest, **how)
+    total = jnp.sum(jnp.where(won, read(values), jnp.zeros((), values.dtype)), axis=0)
     return (total / count).astype(values.dtype)
 
 
@@ -181,9 +180,9 @@ def max_pool_indices(x: Any, *, kernel: Ints, size: Ints, geometry: Geometry) ->
     y = max_pool(x, kernel=kernel, size=size, geometry=geometry)
     if _is_nothing(x.shape, kernel, size):
         return jnp.zeros(y.shape, jnp.int64)
-    won, _ = _shares(x, y, kernel, geometry, "first")
+    read, won, _ = _shares(x, y, kernel, geometry, "first")
     numbers = jnp.broadcast_to(jnp.arange(math.prod(length)).reshape(length), x.shape)
-    return jnp.sum(jnp.where(won, _taps(numbers, kernel, size, geometry), 0), axis=0)
+    return jnp.sum(jnp.where(won, read(numbers), 0), axis=0)
 
 
 def combine(x: Any, *, axis: int, index: np.ndarray, weight: np.ndarray) -> Any:

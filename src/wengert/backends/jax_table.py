@@ -12,11 +12,10 @@ from jax import lax
 from wengert.backends import jax_control, jax_linalg, jax_neural, jax_special
 from wengert.backends.jax_own import OWN
 from wengert.backends.libraries import Table
+from wengert.backends.strided_kernels import common
 
-
-def keep(x: Any, mask: Any) -> Any:
-    """Return x where the mask holds, else 0."""
-    return jnp.where(mask, x, jnp.zeros((), x.dtype))
+_COMMON = common(jnp)
+keep = _COMMON["keep"]
 
 
 def embed(values: Any, shape: tuple[int, ...], key: tuple[slice, ...]) -> Any:
@@ -56,12 +55,6 @@ def gather_flat(x: Any, shape: tuple[int, ...], positions: Any) -> Any:
     return keep(taken, jnp.asarray(positions) >= 0).reshape(shape)
 
 
-def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Any:
-    """Return x with `pad_width` = ((before, after), ...) more elements on each axis."""
-    options = {"constant_values": constant_values} if mode == "constant" else {}
-    return jnp.pad(x, pad_width, mode=mode, **options)
-
-
 def location(array: Any) -> Any:
     """Return the device that an array was put on; None if JAX chooses, or compiles."""
     if isinstance(array, jax.core.Tracer) or not array.committed:
@@ -77,18 +70,14 @@ def place(array: Any, where: Any) -> Any:
 
 TABLE = Table(
     {
+        **_COMMON,
         "control": jax_control,
         "copy": lambda x: x,
-        "cumulative_prod": lambda x, axis: jnp.cumprod(x, axis=axis, dtype=x.dtype),
-        "cumulative_sum": lambda x, axis: jnp.cumsum(x, axis=axis, dtype=x.dtype),
-        "diagonal": lambda x, *, offset=0, axis1=0, axis2=1: jnp.diagonal(x, offset, axis1, axis2),
         "einsum": lambda subscripts, *operands: jnp.einsum(subscripts, *operands),
         "embed": embed,
         "gather_flat": gather_flat,
         "index": lambda x, key: x[key],
-        "keep": keep,
         "location": location,
-        "pad": pad,
         "place": place,
         "put": lambda x, values, key: x.at[key].set(values),
         "put_add": lambda x, values, key: x.at[key].add(values),

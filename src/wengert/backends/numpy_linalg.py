@@ -159,43 +159,19 @@ def _lower_inverse(l: np.ndarray) -> np.ndarray:  # noqa: E741
 # -- determinants -----------------------------------------------------------------------------
 
 
-def cofactor(x: np.ndarray) -> np.ndarray:
-    """Return the matrices of cofactors: the derivative of the determinant.
-
-    By the inverse where that is accurate, and else by singular values, which is right also for
-    singular matrices.
-    """
+def cofactor(x: np.ndarray) -> np.ndarray | None:
+    """Return the matrices of cofactors by the inverse; None where that is not accurate."""
     with np.errstate(all="ignore"):
         try:
             inverse = np.linalg.inv(x)
         except LinAlgError:
-            return _cofactor_by_svd(x)
+            return None
         size = np.abs(x).sum(axis=-1).max(axis=-1, initial=0.0)
         condition = size * np.abs(inverse).sum(axis=-1).max(axis=-1, initial=0.0)
         if not (condition < 1e-2 / np.sqrt(np.finfo(x.dtype).eps)).all():
-            return _cofactor_by_svd(x)
-    return np.linalg.det(x)[..., None, None] * inverse.swapaxes(-1, -2)
-
-
-def _cofactor_by_svd(x: np.ndarray) -> np.ndarray:
-    u, s, vh = np.linalg.svd(x)
-    order = inside_out(s.shape[-1])
-    mixed = s[..., order]
-    before = np.cumprod(np.concatenate([np.ones_like(s[..., :1]), mixed[..., :-1]], -1), -1)
-    after = np.cumprod(np.concatenate([np.ones_like(s[..., :1]), mixed[..., :0:-1]], -1), -1)
-    others = (before * after[..., ::-1])[..., np.argsort(order)]
-    phase = np.linalg.det(u) * np.linalg.det(vh)
-    return phase[..., None, None] * np.conj((u * others[..., None, :]) @ vh)
-
-
-def inside_out(n: int) -> np.ndarray:
-    """Return an order that takes large and small singular values in turn.
-
-    Products in the order of size would overflow on the way to a result that does not.
-    """
-    order = np.empty(n, int)
-    order[::2], order[1::2] = np.arange((n + 1) // 2), np.arange(n - 1, (n + 1) // 2 - 1, -1)
-    return order
+            return None
+    found: np.ndarray = np.linalg.det(x)[..., None, None] * inverse.swapaxes(-1, -2)
+    return found
 
 
 # -- functions of matrices --------------------------------------------------------------------

@@ -6,14 +6,30 @@ compute what `numpy_kernels` and `numpy_neural` compute, which is how they are t
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
-from wengert.backends.numpy_windows import Geometry, Ints, frame_of, overlap, slices_of
+from wengert.backends.numpy_windows import Geometry, Ints, frame_of
+from wengert.backends.taps import Taps
+
+
+def common(m: Any) -> dict[str, Callable[..., Any]]:
+    """Return those of the kernels that only call functions which have NumPy's names."""
+
+    def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Any:
+        options = {"constant_values": constant_values} if mode == "constant" else {}
+        return m.pad(x, pad_width, mode=mode, **options)
+
+    return {
+        "cumulative_prod": lambda x, axis: m.cumprod(x, axis=axis, dtype=x.dtype),
+        "cumulative_sum": lambda x, axis: m.cumsum(x, axis=axis, dtype=x.dtype),
+        "diagonal": lambda x, *, offset=0, axis1=0, axis2=1: m.diagonal(x, offset, axis1, axis2),
+        "keep": lambda x, mask: m.where(mask, x, x.dtype.type(0)),
+        "pad": pad,
+    }
 
 
 def kernels(m: Any, at: Mapping[str, Callable[..., None]]) -> dict[str, Callable[..., Any]]:
@@ -22,15 +38,12 @@ def kernels(m: Any, at: Mapping[str, Callable[..., None]]) -> dict[str, Callable
     ``at["add"](x, key, values)`` adds to x, also repeatedly; "max", "min" and "multiply" do
     likewise, where the library has them.
     """
-    add_at = at["add"]
+    add_at, shared = at["add"], common(m)
 
     def on_device(key: Any) -> Any:
         if isinstance(key, tuple):
             return tuple(m.asarray(part) if isinstance(part, np.ndarray) else part for part in key)
         return m.asarray(key) if isinstance(key, np.ndarray) else key
-
-    def keep(x: Any, mask: Any) -> Any:
-        return m.where(mask, x, x.dtype.type(0))
 
     def embed(values: Any, shape: Ints, key: Any) -> Any:
         out = m.zeros(shape, values.dtype)
@@ -65,25 +78,17 @@ def kernels(m: Any, at: Mapping[str, Callable[..., None]]) -> dict[str, Callable
     def gather_flat(x: Any, shape: Ints, positions: Any) -> Any:
         places = m.asarray(positions)
         flat = x.reshape(-1) if x.size else m.zeros(1, x.dtype)
-        return keep(flat[m.maximum(places, 0)], places >= 0).reshape(shape)
-
-    def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Any:
-        options = {"constant_values": constant_values} if mode == "constant" else {}
-        return m.pad(x, pad_width, mode=mode, **options)
+        return shared["keep"](flat[m.maximum(places, 0)], places >= 0).reshape(shape)
 
     return {
+        **shared,
         "copy": lambda x: m.array(x),
-        "cumulative_prod": lambda x, axis: m.cumprod(x, axis=axis, dtype=x.dtype),
-        "cumulative_sum": lambda x, axis: m.cumsum(x, axis=axis, dtype=x.dtype),
-        "diagonal": lambda x, *, offset=0, axis1=0, axis2=1: m.diagonal(x, offset, axis1, axis2),
         "einsum": lambda subscripts, *operands: m.einsum(
             subscripts, *operands, optimize=len(operands) > 1
         ),
         "embed": embed,
         "gather_flat": gather_flat,
         "index": lambda x, key: x[on_device(key)],
-        "keep": keep,
-        "pad": pad,
         "put": put,
         **{f"put_{name}": put_by(change) for name, change in at.items()},
         "scatter": scatter,
@@ -93,6 +98,11 @@ def kernels(m: Any, at: Mapping[str, Callable[..., None]]) -> dict[str, Callable
 
 def neural(m: Any) -> dict[str, Callable[..., Any]]:
     """Return the kernels of windows: convolutions by products, pooling tap by tap."""
+    taps = Taps(
+        m,
+        lambda shape, number, dtype, like: m.full(shape, number, dtype),
+        lambda value, like, dtype=None: m.asarray(value, dtype),
+    )
 
     def windows(x: Any, kernel: Ints, size: Ints, geometry: Geometry) -> Any:
         """Return the windows of x as a view (..., *kernel, *size) of a frame with 0 outside."""
@@ -113,21 +123,6 @@ def neural(m: Any) -> dict[str, Callable[..., Any]]:
         if 0 in size:
             return m.zeros((*x.shape[:2], *kernel, *size), x.dtype)
         return m.array(windows(x, kernel, size, geometry))
-
-    def fold(windows: Any, *, size: Ints, geometry: Geometry) -> Any:
-        count = len(size)
-        lead, kernel, places = (
-            windows.shape[:2], windows.shape[2 : 2 + count], windows.shape[2 + count :]
-        )  # fmt: skip
-        x = m.zeros((*lead, *size), windows.dtype)
-        if not windows.size:
-            return x
-        extent, inner, outer = frame_of(size, kernel, places, geometry)
-        frame = m.zeros((*lead, *extent), windows.dtype)
-        for k in np.ndindex(*kernel):
-            frame[(..., *slices_of(k, places, geometry))] += windows[(slice(None), slice(None), *k)]
-        x[(..., *inner)] = frame[(..., *outer)]
-        return x
 
     def columns(x: Any, kernel: Ints, size: Ints, geometry: Geometry, groups: int) -> Any:
         """Return windows as matrices (batch, groups, taps, places)."""
@@ -155,97 +150,9 @@ def neural(m: Any) -> dict[str, Callable[..., Any]]:
         asked = z.reshape(z.shape[0], groups, z.shape[1] // groups, math.prod(z.shape[2:]))
         laid = m.matmul(by_group, asked)
         laid = laid.reshape(z.shape[0], groups * w.shape[1], *kernel, *places)
-        return fold(laid, size=size, geometry=geometry)
-
-    def taps_of(length: Ints, kernel: Ints, size: Ints, geometry: Geometry) -> Any:
-        """Return, for each tap, its windows and the positions it reads, as keys of images."""
-        axes = [
-            [overlap(k, n, e, s, lo, d) for k in range(taps)]
-            for taps, n, e, s, lo, d in zip(kernel, size, length, *geometry, strict=True)
-        ]
-        for taps in itertools.product(*axes):
-            yield tuple([(..., *(part[i] for part in taps)) for i in (0, 1)])
-
-    def window_sum(x: Any, *, kernel: Ints, size: Ints, geometry: Geometry) -> Any:
-        lead = x.ndim - len(size)
-        total = m.zeros((*x.shape[:lead], *size), x.dtype)
-        for places, positions in taps_of(x.shape[lead:], kernel, size, geometry):
-            total[places] += x[positions]
-        return total
-
-    def window_spread(g: Any, *, kernel: Ints, size: Ints, geometry: Geometry) -> Any:
-        lead = g.ndim - len(size)
-        total = m.zeros((*g.shape[:lead], *size), g.dtype)
-        for places, positions in taps_of(size, kernel, g.shape[lead:], geometry):
-            total[positions] += g[places]
-        return total
-
-    def max_pool(
-        x: Any, *, kernel: Ints, size: Ints, geometry: Geometry, ties: str = "even"
-    ) -> Any:
-        lead = x.ndim - len(size)
-        lowest = -math.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
-        largest = m.full((*x.shape[:lead], *size), lowest, x.dtype)
-        for places, positions in taps_of(x.shape[lead:], kernel, size, geometry):
-            largest[places] = m.maximum(largest[places], x[positions])
-        return largest
-
-    def winners(inputs: Any, largest: Any, kernel: Ints, geometry: Geometry, ties: str) -> Any:
-        """Return, for each tap, its keys and a mask of where its element is the largest."""
-        lead = inputs.ndim - len(kernel)
-        found = m.zeros(largest.shape, bool)
-        both = inputs.shape[lead:], kernel, largest.shape[lead:], geometry
-        for places, positions in taps_of(*both):
-            x, y = inputs[positions], largest[places]
-            mask = (x == y) | ((x != x) & (y != y))
-            if ties == "first":
-                mask &= ~found[places]
-                found[places] |= mask
-            yield places, positions, mask
-
-    def shares(g: Any, found: Any) -> Any:
-        count = m.zeros(g.shape, g.dtype)
-        for places, _, mask in found:
-            count[places] += mask
-        return g / m.maximum(count, 1)
-
-    def max_pool_spread(g: Any, *, inputs: Any, **params: Any) -> Any:
-        found = list(winners(inputs, **params))
-        share, total = shares(g, found), m.zeros(inputs.shape, g.dtype)
-        for places, positions, mask in found:
-            total[positions] += m.where(mask, share[places], 0)
-        return total
-
-    def max_pool_gather(values: Any, *, largest: Any, **params: Any) -> Any:
-        found = list(winners(largest=largest, **params))
-        total = m.zeros(largest.shape, values.dtype)
-        for places, positions, mask in found:
-            total[places] += m.where(mask, values[positions], 0)
-        return shares(total, found)
-
-    def max_pool_indices(x: Any, *, kernel: Ints, size: Ints, geometry: Geometry) -> Any:
-        length = x.shape[x.ndim - len(size) :]
-        y = max_pool(x, kernel=kernel, size=size, geometry=geometry)
-        numbers = m.broadcast_to(m.arange(math.prod(length)).reshape(length), x.shape)
-        found = m.zeros(y.shape, m.int64)
-        for places, positions, mask in winners(x, y, kernel, geometry, "first"):
-            found[places] = m.where(mask, numbers[positions], found[places])
-        return found
-
-    def combine(x: Any, *, axis: int, index: Any, weight: Any) -> Any:
-        total: Any = 0
-        for t in range(index.shape[1]):
-            shape = [-1 if i == axis else 1 for i in range(x.ndim)]
-            used = m.asarray(index[:, t] >= 0).reshape(shape)
-            term = m.take(x, m.asarray(index[:, t]), axis=axis)
-            term = m.where(used, term, x.dtype.type(0))  # before the product: 0 * inf is not 0
-            total = total + term * m.asarray(weight[:, t].astype(x.real.dtype)).reshape(shape)
-        return total
+        return taps.fold_windows(laid, size=size, geometry=geometry)
 
     return {
-        "combine": combine, "convolve": convolve, "convolve_input": convolve_input,
-        "convolve_weight": convolve_weight, "fold_windows": fold, "max_pool": max_pool,
-        "max_pool_gather": max_pool_gather, "max_pool_indices": max_pool_indices,
-        "max_pool_spread": max_pool_spread, "unfold_windows": unfold,
-        "window_spread": window_spread, "window_sum": window_sum,
+        **taps.kernels(), "convolve": convolve, "convolve_input": convolve_input,
+        "convolve_weight": convolve_weight, "unfold_windows": unfold,
     }  # fmt: skip

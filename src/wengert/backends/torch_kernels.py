@@ -14,16 +14,6 @@ import torch
 from array_api_compat import torch as base
 
 
-def keep(x: Any, mask: Any) -> Any:
-    """Return x where the mask holds, else 0."""
-    return torch.where(mask, x, 0)
-
-
-def copy(x: Any) -> Any:
-    """Return a new array that shares nothing with x."""
-    return x.clone()
-
-
 def tensor(value: Any, device: Any) -> Any:
     """Return a NumPy array or a nested list as a tensor of a device."""
     if isinstance(value, torch.Tensor):
@@ -116,29 +106,9 @@ def _written(x: Any, values: Any, key: Any, how: str = "set") -> Any:
     return torch.flip(target, turned) if turned else target
 
 
-def put(x: Any, values: Any, key: Any) -> Any:
-    """Return a copy of x with `values` at `key`."""
-    return _written(_own(x), values, key)
-
-
-def put_add(x: Any, values: Any, key: Any) -> Any:
-    """Return a copy of x with `values` added at `key`; duplicates add up."""
-    return _written(_own(x), values, key, "add")
-
-
-def put_max(x: Any, values: Any, key: Any) -> Any:
-    """Return a copy of x with the larger of it and all `values` at `key`."""
-    return _written(_own(x), values, key, "amax")
-
-
-def put_min(x: Any, values: Any, key: Any) -> Any:
-    """Return a copy of x with the smaller of it and all `values` at `key`."""
-    return _written(_own(x), values, key, "amin")
-
-
-def put_multiply(x: Any, values: Any, key: Any) -> Any:
-    """Return a copy of x with all `values` multiplied to it at `key`."""
-    return _written(_own(x), values, key, "prod")
+def _put_by(how: str) -> Any:
+    """Return the kernel of a copy of an array with values at a key; duplicates go one by one."""
+    return lambda x, values, key: _written(_own(x), values, key, how)
 
 
 def _multiplied(flat: Any, places: Any, values: Any) -> Any:
@@ -228,11 +198,6 @@ def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any 
     return x
 
 
-def diagonal(x: Any, *, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
-    """Return the diagonals of the matrices on two axes, as a new last axis."""
-    return torch.diagonal(x, offset, axis1, axis2)
-
-
 # -- functions of the standard that PyTorch's compatible namespace lacks in full ---------------
 
 
@@ -305,21 +270,21 @@ SHORTCUTS: dict[str, Any] = {
     "where": where,
 }
 KERNELS: dict[str, Any] = {
-    "keep": keep,
-    "copy": copy,
+    "copy": lambda x: x.clone(),
+    "diagonal": lambda x, *, offset=0, axis1=0, axis2=1: torch.diagonal(x, offset, axis1, axis2),
+    "keep": lambda x, mask: torch.where(mask, x, 0),
+    "put": _put_by("set"),
+    "put_add": _put_by("add"),
+    "put_max": _put_by("amax"),
+    "put_min": _put_by("amin"),
+    "put_multiply": _put_by("prod"),
     "index": index,
-    "put": put,
-    "put_add": put_add,
-    "put_max": put_max,
-    "put_min": put_min,
-    "put_multiply": put_multiply,
     "embed": embed,
     "scatter": scatter,
     "scatter_flat": scatter_flat,
     "gather_flat": gather_flat,
     "einsum": einsum,
     "pad": pad,
-    "diagonal": diagonal,
     "sign": sign,
     "std": std,
     "var": var,

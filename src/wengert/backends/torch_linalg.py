@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import torch
-
-from wengert.backends.numpy_linalg import inside_out
-from wengert.backends.torch_kernels import tensor
 
 
 def _alike(*arrays: Any) -> list[Any]:
@@ -27,21 +23,6 @@ def solve(a: Any, b: Any) -> Any:
 def expm(x: Any) -> Any:
     """Return the exponentials of matrices."""
     return torch.linalg.matrix_exp(x)
-
-
-def triangular_solve(a: Any, b: Any, lower: bool, unit: bool) -> Any:
-    """Return the solution of a x = b, reading only one triangle of a."""
-    a, b = _alike(a, b)
-    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    a, b = (m.expand(*batch, *m.shape[-2:]) for m in (a, b))
-    return torch.linalg.solve_triangular(a, b, upper=not lower, unitriangular=unit)
-
-
-def congruence(l: Any, q: Any) -> Any:  # noqa: E741
-    """Return l^-H q l^-1 for lower triangular l."""
-    l, q = _alike(l, q)  # noqa: E741
-    half = torch.linalg.solve_triangular(l.mH, q, upper=True)
-    return torch.linalg.solve_triangular(l, half, upper=False, left=False)
 
 
 def lu_factors(x: Any) -> tuple[Any, Any, Any, Any]:
@@ -72,19 +53,3 @@ def banded_solve(ab: Any, b: Any, lower: int, upper: int) -> Any:
         if last > first:
             torch.diagonal(a, upper - row, -2, -1)[...] = ab[..., row, first:last]
     return torch.linalg.solve(a, b)
-
-
-def cofactor(x: Any) -> Any:
-    """Return the matrices of cofactors: the derivative of the determinant.
-
-    By singular values, which is right for any matrix, and needs no look at the values.
-    """
-    u, s, vh = torch.linalg.svd(x)
-    order = inside_out(s.shape[-1])
-    mixed = s[..., tensor(order, x.device)]
-    ones = torch.ones_like(s[..., :1])
-    before = torch.cumprod(torch.cat([ones, mixed[..., :-1]], -1), -1)
-    after = torch.cumprod(torch.cat([ones, torch.flip(mixed[..., 1:], (-1,))], -1), -1)
-    others = (before * torch.flip(after, (-1,)))[..., tensor(order.argsort(), x.device)]
-    phase = torch.linalg.det(u) * torch.linalg.det(vh)
-    return phase[..., None, None] * torch.conj((u * others[..., None, :]) @ vh).resolve_conj()

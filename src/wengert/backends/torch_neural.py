@@ -9,7 +9,8 @@ from typing import Any
 
 import torch
 
-from wengert.backends.numpy_windows import Geometry, Ints, frame_of, overlap, slices_of
+from wengert.backends.numpy_windows import Geometry, Ints, frame_of, slices_of
+from wengert.backends.taps import Taps
 from wengert.backends.torch_kernels import tensor
 
 #: Integers as wide as numbers, by their bytes.
@@ -155,171 +156,23 @@ def unfold_windows(x: Any, *, kernel: Ints, size: Ints, geometry: Geometry) -> A
     return torch.as_strided(frame, (*x.shape[:2], *kernel, *size), strides).clone()
 
 
-def fold_windows(windows: Any, *, size: Ints, geometry: Geometry) -> Any:
-    """Return (batch, channels, *size) with windows added up where they overlap."""
-    count = len(size)
-    lead, kernel = tuple(windows.shape[:2]), tuple(windows.shape[2 : 2 + count])
-    places = tuple(windows.shape[2 + count :])
-    x = windows.new_zeros((*lead, *size))
-    if not windows.numel():
-        return x
-    extent, inner, outer = frame_of(size, kernel, places, geometry)
-    frame = windows.new_zeros((*lead, *extent))
-    for k in itertools.product(*map(range, kernel)):
-        frame[(..., *slices_of(k, places, geometry))] += windows[(slice(None), slice(None), *k)]
-    x[(..., *inner)] = frame[(..., *outer)]
-    return x
+class _Taps(Taps):
+    def give(self, out: Any, positions: Any, share: Any, mask: Any) -> None:
+        bits = _BITS.get(share.itemsize)
+        if bits is None:
+            super().give(out, positions, share, mask)
+        else:  # a product of bits: a number may be infinite, and is written where it belongs
+            torch.mul(share.view(bits), mask, out=out.view(bits)[positions])
 
 
-# -- pooling ----------------------------------------------------------------------------------
+def _full(shape: Any, number: Any, dtype: Any, like: Any) -> Any:
+    return like.new_full(shape, number, dtype=torch.bool if dtype is bool else dtype)
 
 
-@functools.lru_cache(1024)
-def _taps(length: Ints, kernel: Ints, size: Ints, geometry: Geometry) -> list[Any]:
-    """Return for each tap the windows whose tap lies in the array, and what it reads, as keys."""
-    axes = [
-        [overlap(k, n, m, s, lo, d) for k in range(taps)]
-        for taps, n, m, s, lo, d in zip(kernel, size, length, *geometry, strict=True)
-    ]
-    return [
-        ((..., *(p for p, _ in taps)), (..., *(q for _, q in taps)))
-        for taps in itertools.product(*axes)
-    ]
+def _placed(value: Any, like: Any, dtype: Any = None) -> Any:
+    return tensor(value, like.device).to(dtype)
 
 
-@functools.lru_cache(1024)
-def _covers(length: Ints, kernel: Ints, size: Ints, geometry: Geometry) -> bool:
-    """Return whether windows lie side by side, and have all of an array between them."""
-    stride, offset, dilation = geometry
-    ends = tuple(n * s for n, s in zip(size, stride, strict=True))
-    plain = not any(offset) and all(d == 1 for d in dilation)
-    return plain and tuple(stride) == tuple(kernel) and ends == tuple(length)
-
-
-def window_sum(x: Any, *, kernel: Ints, size: Ints, geometry: Geometry) -> Any:
-    """Return the sums of windows."""
-    lead = x.ndim - len(size)
-    out = x.new_zeros((*x.shape[:lead], *size))
-    for places, positions in _taps(x.shape[lead:], kernel, size, geometry):
-        out[places] += x[positions]
-    return out
-
-
-def window_spread(g: Any, *, kernel: Ints, size: Ints, geometry: Geometry) -> Any:
-    """Return, for images of `size`, the sums of g over the windows that see a position."""
-    lead = g.ndim - len(size)
-    out = g.new_zeros((*g.shape[:lead], *size))
-    for places, positions in _taps(size, kernel, g.shape[lead:], geometry):
-        out[positions] += g[places]
-    return out
-
-
-def max_pool(x: Any, *, kernel: Ints, size: Ints, geometry: Geometry, ties: str = "even") -> Any:
-    """Return the largest element of each window; `ties` are only of interest to derivatives."""
-    lead = x.ndim - len(size)
-    if x.numel() and _covers(x.shape[lead:], kernel, size, geometry):
-        parts = [x[positions] for _, positions in _taps(x.shape[lead:], kernel, size, geometry)]
-        return functools.reduce(torch.maximum, parts[1:], parts[0].clone())
-    lowest = -math.inf if x.is_floating_point() else torch.iinfo(x.dtype).min
-    out = torch.full((*x.shape[:lead], *size), lowest, dtype=x.dtype, device=x.device)
-    for places, positions in _taps(x.shape[lead:], kernel, size, geometry):
-        out[places] = torch.maximum(out[places], x[positions])
-    return out
-
-
-class _Winners:
-    """Which elements of windows are their largest; where that is NaN, the elements that are."""
-
-    def __init__(
-        self, device: Any, inputs: Any, largest: Any, kernel: Ints, geometry: Geometry, ties: str
-    ) -> None:
-        inputs, largest = tensor(inputs, device), tensor(largest, device)
-        self.inputs, self.largest = inputs, largest
-        lead = inputs.ndim - len(kernel)
-        self.keys = _taps(inputs.shape[lead:], kernel, largest.shape[lead:], geometry)
-        self.first, self.shape = ties == "first", largest.shape
-        self.covers = _covers(inputs.shape[lead:], kernel, largest.shape[lead:], geometry)
-        found = torch.zeros_like(largest, dtype=torch.bool) if self.first else None
-        self.masks = []
-        for places, positions in self.keys:
-            mask = (inputs[positions] == largest[places]) | torch.isnan(inputs[positions])
-            if found is not None:
-                mask = mask & ~found[places]
-                found[places] |= mask
-            self.masks.append(mask)
-
-    def shared(self, values: Any) -> Any:
-        """Return numbers, one for each window, divided by how many winners it has."""
-        if self.first:
-            return values
-        if self.covers and self.masks:
-            first, *others = self.masks
-            count = first.to(values.real.dtype)
-            for mask in others:
-                count += mask
-            return values / count
-        count = torch.zeros(self.shape, dtype=values.real.dtype, device=values.device)
-        for (places, _), mask in zip(self.keys, self.masks, strict=True):
-            count[places] += mask
-        return values / torch.clamp(count, min=1)  # some may see nothing
-
-
-def max_pool_spread(g: Any, **params: Any) -> Any:
-    """Return g given to the elements of `inputs` that are the largest of a window."""
-    winners = _Winners(g.device, **params)
-    share = winners.shared(g)
-    if winners.covers:
-        out = torch.empty_like(winners.inputs, dtype=g.dtype)
-        bits = _BITS.get(g.itemsize)
-        for (_, positions), mask in zip(winners.keys, winners.masks, strict=True):
-            if bits is None:
-                out[positions] = torch.where(mask, share, 0)
-            else:  # a product of bits: a number may be infinite, and is written where it belongs
-                torch.mul(share.view(bits), mask, out=out.view(bits)[positions])
-        return out
-    out = torch.zeros_like(winners.inputs, dtype=g.dtype)
-    for (places, positions), mask in zip(winners.keys, winners.masks, strict=True):
-        out[positions] += torch.where(mask, share[places], 0)
-    return out
-
-
-def max_pool_gather(values: Any, **params: Any) -> Any:
-    """Return the mean of `values` where `inputs` are the largest of each window."""
-    winners = _Winners(values.device, **params)
-    out = torch.zeros_like(winners.largest, dtype=values.dtype)
-    for (places, positions), mask in zip(winners.keys, winners.masks, strict=True):
-        out[places] += torch.where(mask, values[positions], 0)
-    return winners.shared(out)
-
-
-def max_pool_indices(x: Any, *, kernel: Ints, size: Ints, geometry: Geometry) -> Any:
-    """Return the flat position, in its image, of the first largest element of each window."""
-    y = max_pool(x, kernel=kernel, size=size, geometry=geometry)
-    winners = _Winners(x.device, x, y, kernel, geometry, "first")
-    length = x.shape[x.ndim - len(kernel) :]
-    positions = torch.arange(math.prod(length), device=x.device).reshape(length)
-    positions = torch.broadcast_to(positions, x.shape)
-    out = torch.zeros_like(y, dtype=torch.int64)
-    for (places, reads), mask in zip(winners.keys, winners.masks, strict=True):
-        out[places] = torch.where(mask, positions[reads], out[places])
-    return out
-
-
-# -- sums of a few neighbours -----------------------------------------------------------------
-
-
-def combine(x: Any, *, axis: int, index: Any, weight: Any) -> Any:
-    """Return sums of weight[i, t] * x[index[i, t]] over t, along one axis; index -1 is nothing."""
-    places, taps = index.shape
-    index = tensor(index, x.device).to(torch.int64)
-    weight = tensor(weight, x.device).to(x.real.dtype)
-    shape = (*x.shape[:axis], places, *x.shape[axis + 1 :])
-    out = x.new_zeros(shape)
-    if not x.shape[axis]:
-        return out
-    column = (-1, *(1 for _ in x.shape[axis + 1 :]))
-    for t in range(taps):
-        term = torch.index_select(x, axis, torch.clamp(index[:, t], min=0))
-        used = (index[:, t] >= 0).reshape(column)
-        out = out + torch.where(used, term * weight[:, t].reshape(column), 0)
-    return out
+_TAPS = _Taps(torch, _full, _placed)
+fold_windows = _TAPS.fold_windows
+globals().update(_TAPS.kernels())

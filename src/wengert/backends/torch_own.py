@@ -59,16 +59,11 @@ def _on_one_axis(function: Any) -> Any:
     return compute
 
 
-def _softmax_pull(g: Any, y: Any, axis: tuple[int, ...]) -> Any:
-    if len(axis) != 1:
-        return NotImplemented
-    return torch._softmax_backward_data(g, y, axis[0], y.dtype)
+def _pull_on_one_axis(function: Any) -> Any:
+    def rule(g: Any, y: Any, axis: tuple[int, ...]) -> Any:
+        return function(g, y, axis[0], y.dtype) if len(axis) == 1 else NotImplemented
 
-
-def _log_softmax_pull(g: Any, y: Any, axis: tuple[int, ...]) -> Any:
-    if len(axis) != 1:
-        return NotImplemented
-    return torch._log_softmax_backward_data(g, y, axis[0], y.dtype)
+    return rule
 
 
 def _layer_norm(x: Any, weight: Any, bias: Any, eps: float) -> Any:
@@ -290,8 +285,12 @@ OWN: dict[str, Own] = {
         lambda x, approximate: functional.gelu(x, approximate=approximate),
         lambda g, x, approximate: _gelu_pull(g, x, approximate=approximate),
     ),
-    "special.softmax": Own(_on_one_axis(torch.softmax), _softmax_pull),
-    "special.log_softmax": Own(_on_one_axis(torch.log_softmax), _log_softmax_pull),
+    "special.softmax": Own(
+        _on_one_axis(torch.softmax), _pull_on_one_axis(torch._softmax_backward_data)
+    ),
+    "special.log_softmax": Own(
+        _on_one_axis(torch.log_softmax), _pull_on_one_axis(torch._log_softmax_backward_data)
+    ),
     "nn.layer_norm": Own(_layer_norm, _layer_norm_pull),
     "nn.batch_norm": Own(_batch_norm, _batch_norm_pull),
     "nn.batch_norm_with_moments": Own(_with_moments, _with_moments_pull),

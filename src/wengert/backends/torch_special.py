@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 import torch
 from torch import special
 
-from wengert.backends.numpy_special import BERNOULLI, gamma_bell
+from wengert.backends.special_formulas import Formulas
 from wengert.backends.torch_kernels import tensor
 
 erf, erfc, erfinv, erfcx = special.erf, special.erfc, special.erfinv, special.erfcx
@@ -120,9 +121,6 @@ def zeta(x: Any, q: Any) -> Any:
     return special.zeta(x, q)
 
 
-# -- derivatives of quotients that are 0/0 at a point ----------------------------------------------
-
-
 def _in_double(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """Return a kernel of double arrays as a function that returns the dtype of its arguments."""
 
@@ -137,72 +135,12 @@ def _in_double(kernel: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def _gauss(count: int, device: Any) -> tuple[Any, Any]:
-    """Return nodes and weights for integrals from 0 to 1."""
-    nodes, weights = np.polynomial.legendre.leggauss(count)
-    return tensor((nodes + 1) / 2, device), tensor(weights / 2, device)
+def _constant(array: np.ndarray, like: Any) -> Any:
+    return tensor(array, like.device).to(like.dtype)
 
 
-def _quotient_derivative(
-    h: Callable[[int, Any], Any], x: Any, order: int, near: float, point: float = 0.0
-) -> Any:
-    """Return the derivative of h(x) / (x - point) of some order; ``h(n, x)`` is the n-th of h.
-
-    Near the point an integral, elsewhere the product rule, as in `numpy_special`.
-    """
-    step = x - point
-    close = torch.abs(step) < near
-    t, weights = _gauss(32, x.device)
-    inner = torch.where(close, step, 0)[..., None]
-    by_integral = (h(order + 1, point + t * inner) * (weights * t**order)).sum(-1)
-    step = torch.where(close, 1.0, step)
-    x = torch.where(close, point + 1.0, x)
-    far = h(0, x) / step
-    for n in range(1, order + 1):
-        far = (h(n, x) - n * far) / step
-    return torch.where(close, by_integral, far)
-
-
-def _sine(n: int, x: Any) -> Any:
-    turn = (torch.sin, torch.cos)[n % 2](math.pi * x)
-    return math.pi ** (n - 1) * turn * (1, 1, -1, -1)[n % 4]
-
-
-@_in_double
-def sinc_derivative(x: Any, order: int) -> Any:
-    """Return the derivative of sin(pi x) / (pi x) of some order."""
-    return _quotient_derivative(_sine, x, order, near=1.0 + order / 2)
-
-
-@_in_double
-def exprel_derivative(x: Any, order: int) -> Any:
-    """Return the derivative of (exp(x) - 1) / x of some order."""
-    y = _quotient_derivative(
-        lambda n, x: torch.exp(x) if n else torch.expm1(x), x, order, near=2.0 + 2 * order
-    )
-    return torch.where(torch.isinf(torch.exp(x)), math.inf, y)
-
-
-@_in_double
-def spence_derivative(x: Any, order: int) -> Any:
-    """Return the derivative of spence of some order from 1; the first is -log(x) / (x - 1)."""
-    return -_quotient_derivative(
-        lambda n, x: -math.factorial(n - 1) / (-x) ** n if n else torch.log(x),
-        x, order - 1, near=0.5, point=1.0,
-    )  # fmt: skip
-
-
-# -- the normal distribution -----------------------------------------------------------------------
-
-
-def _far_out(x: Any, order: int, sign: int) -> Any:
-    """Return the derivative of some order of sum_k sign**k (2k-1)!! / (2**(k+1) x**(2k+1))."""
-    y, inverse_square = torch.zeros_like(x), 1 / (x * x)
-    for k in range(24, -1, -1):
-        rising = math.prod(range(2 * k + 1, 2 * k + 1 + order))
-        double_factorial = math.prod(range(1, 2 * k, 2))
-        y = y * inverse_square + sign**k * rising * double_factorial / 2 ** (k + 1)
-    return (-1) ** order * y / x ** (order + 1)
+_FORMULAS = Formulas(torch, sys.modules[__name__], _constant)
+globals().update(_FORMULAS.kernels(_in_double))
 
 
 @_in_double
@@ -214,82 +152,8 @@ def dawsn(x: Any) -> Any:
         bump = torch.exp(-((size - n * step) ** 2))
         total = total - bump * torch.expm1(-4 * n * step * size) / n
     far = torch.abs(x) > 8
-    outside = _far_out(torch.where(far, torch.abs(x), 8.0), 0, 1)
+    outside = _FORMULAS.far_out(torch.where(far, torch.abs(x), 8.0), 0, 1)
     return torch.copysign(torch.where(far, outside, total / math.sqrt(math.pi)), x)
-
-
-@_in_double
-def dawsn_derivative(x: Any, order: int) -> Any:
-    """Return the derivative of dawsn of some order; 1 - 2 x dawsn(x) cancels far out."""
-    before, y = dawsn(x), 1 - 2 * x * dawsn(x)
-    for n in range(1, order):
-        before, y = y, -2 * x * y - 2 * n * before
-    far = torch.abs(x) > 7
-    return torch.where(far, _far_out(torch.where(far, x, 8.0), order, 1), y)
-
-
-@_in_double
-def erfcx_derivative(x: Any, order: int) -> Any:
-    """Return the derivative of erfcx of some order; 2 x erfcx(x) - 2/sqrt(pi) cancels far out."""
-    before, y = erfcx(x), 2 * x * erfcx(x) - 2 / math.sqrt(math.pi)
-    for n in range(1, order):
-        before, y = y, 2 * x * y + 2 * n * before
-    far = x > 7
-    outside = 2 / math.sqrt(math.pi) * _far_out(torch.where(far, x, 8.0), order, -1)
-    return torch.where(far, outside, y)
-
-
-@_in_double
-def log_ndtr_derivative(x: Any) -> Any:
-    """Return the normal density over ndtr(x), both times exp(x**2 / 2): neither underflows."""
-    return math.sqrt(2 / math.pi) / erfcx(x * -math.sqrt(0.5))
-
-
-# -- densities -------------------------------------------------------------------------------------
-
-
-def _deviance(a: Any, x: Any) -> Any:
-    """Return a log(a / x) + x - a, also where x is near a."""
-    ratio = (x - a) / a
-    r = ratio / (2 + ratio)
-    square, series = r * r, torch.zeros_like(x)
-    for k in range(41, 1, -2):
-        series = series * square + 1 / k
-    near = r * ratio - 2 * r * square * series
-    return a * torch.where(torch.abs(ratio) < 0.5, near, ratio - torch.log(x / a))
-
-
-def _stirling_error(a: Any) -> Any:
-    """Return log(gamma(a + 1)) less Stirling's formula for it."""
-    large = torch.where(a < 10, 10.0, a)
-    square, series = 1 / (large * large), torch.zeros_like(a)
-    for term in (-3617 / 122400, 1 / 156, -691 / 360360, 1 / 1188, -1 / 1680, 1 / 1260, -1 / 360):
-        series = (series + term) * square
-    formula = (a + 0.5) * torch.log(a) - a + math.log(2 * math.pi) / 2
-    return torch.where(a < 10, gammaln(a + 1) - formula, (series + 1 / 12) / large)
-
-
-@_in_double
-def gamma_density(a: Any, x: Any) -> Any:
-    """Return x**(a - 1) exp(-x) / gamma(a), for large a without the cancellation in its log."""
-    inverse = rgamma(a)
-    small = torch.exp(xlogy(a - 1, x) - x) * inverse
-    large = torch.sqrt(a / (2 * math.pi)) / x * torch.exp(-_deviance(a, x) - _stirling_error(a))
-    small, large = torch.where(inverse == 0, 0.0, small), torch.where(x == 0, 0.0, large)
-    y = torch.where(torch.isinf(x), 0.0, torch.where(a < 10, small, large))
-    return torch.where(x < 0, math.nan, y)
-
-
-@_in_double
-def beta_density(a: Any, b: Any, x: Any) -> Any:
-    """Return x**(a - 1) (1 - x)**(b - 1) / beta(a, b)."""
-    q, n = 1 - x, a + b
-    edge = torch.exp(xlogy(a - 1, x) + xlog1py(b - 1, -x) - betaln(a, b))
-    errors = _stirling_error(a) + _stirling_error(b) - _stirling_error(n)
-    deviance = _deviance(a, n * x) + _deviance(b, n * q)
-    weight = torch.sqrt(a * (b / n) / (2 * math.pi)) * torch.exp(-deviance - errors)
-    y = torch.where((x == 0) | (q == 0), edge, weight / (x * q))
-    return torch.where((x >= 0) & (q >= 0), y, math.nan)
 
 
 # -- Bessel functions, of which PyTorch has 7 digits only -----------------------------------------
@@ -374,83 +238,3 @@ def ive(v: float, x: Any) -> Any:
 def iv(v: float, x: Any) -> Any:
     """Return the modified Bessel function of the first kind, for orders from 0."""
     return ive(v, x) * torch.exp(torch.abs(x))
-
-
-# -- the zeta function -----------------------------------------------------------------------------
-
-
-@_in_double
-def zeta_derivative(x: Any, q: Any, order: int) -> Any:
-    """Return the derivative of zeta(x, q) with respect to x, as `numpy_special` has it."""
-    places = range(order + 1)
-    total = [torch.zeros_like(x) for _ in places]
-
-    def add(base: Any, *factors: list[Any]) -> None:
-        log = torch.log(base)
-        term = [base**-x * (-log) ** k / math.factorial(k) for k in places]
-        for factor in factors:
-            term = [sum(term[i - k] * f for k, f in enumerate(factor[: i + 1])) for i in places]
-        for i in places:
-            total[i] = total[i] + term[i]
-
-    for k in range(16):
-        add(q + k)
-    end = q + 16
-    add(end, [0.5])
-    add(end, [end], [(-1) ** k / (x - 1) ** (k + 1) for k in places])  # the integral
-    rising: list[list[Any]] = [[x, 1.0]]
-    for j, bernoulli in enumerate(BERNOULLI, 1):
-        add(end, [bernoulli / math.factorial(2 * j) / end ** (2 * j - 1)], *rising)
-        rising += [[x + 2 * j - 1, 1.0], [x + 2 * j, 1.0]]
-    return torch.where((x > 1) & (q > 0), math.factorial(order) * total[order], math.nan)
-
-
-# -- the incomplete gamma function -----------------------------------------------------------------
-
-
-@_in_double
-def gammainc_derivative(a: Any, x: Any, order: int) -> Any:
-    """Return the derivative of gammainc(a, x) with respect to a, as `numpy_special` has it.
-
-    Both sides are computed everywhere, on numbers that are inside of each, and one is chosen.
-    """
-    inside = (a >= 0) & (x > 0) & torch.isfinite(a + x)
-    a, given = torch.where(inside, a, 1.0), x
-    outside = torch.where((a >= 0) & (given >= 0), 0.0, math.nan)
-    x = torch.where(inside, x, 1.0)
-    left = torch.log(x) < digamma(a + 1)
-    small = a < 1
-    raised = torch.where(small, a + 1, a)
-    bell = gamma_bell(polygamma, a + 1, torch.log(x), order)[-1]
-    rest = torch.where(small, gamma_density(a + 1, x) * bell, 0.0)
-    below = _left_integral(raised, x, order) + rest
-    y = torch.where(left, below, _right_integral(a, x, order))
-    return torch.where(inside, y, outside)
-
-
-def _left_integral(a: Any, x: Any, order: int) -> Any:
-    a, x = a[..., None], x[..., None]
-    drop = 42.0 - 2 * (a - x)
-    length = (drop + torch.sqrt(drop * drop + 8 * 42.0 * a)) / (2 * a)
-    t, weights = _gauss(64, x.device)
-    down = length * t
-    fall = (x - a) * down - x * (torch.expm1(-down) + down)
-    return _integral(a, x, torch.log(x) - down, fall, length, weights, order)
-
-
-def _right_integral(a: Any, x: Any, order: int) -> Any:
-    a, x = a[..., None], x[..., None]
-    ahead = x - a
-    length = (torch.sqrt(ahead * ahead + 2 * 42.0 * x) - ahead) / x
-    for _ in range(3):
-        length = torch.log1p((42.0 + a * length) / x)
-    t, weights = _gauss(64, x.device)
-    up = length * t
-    fall = -ahead * up - x * (torch.expm1(up) - up)
-    return -_integral(a, x, torch.log(x) + up, fall, length, weights, order)
-
-
-def _integral(a: Any, x: Any, u: Any, fall: Any, length: Any, weights: Any, order: int) -> Any:
-    bell = gamma_bell(polygamma, a + 1, u, order)
-    slope = a * bell[order] + order * bell[order - 1]
-    return (gamma_density(a + 1, x) * length)[..., 0] * (torch.exp(fall) * slope * weights).sum(-1)

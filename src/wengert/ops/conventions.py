@@ -332,12 +332,6 @@ xlogy_by_formula = variant(
     special.xlogy.op.rules[0],
     lambda xp, g, x1, x2: g * x1 / x2,
 )
-xlog1py_by_formula = variant(
-    special.xlog1py,
-    "second=formula",
-    special.xlog1py.op.rules[0],
-    lambda xp, g, x1, x2: g * x1 / (1 + x2),
-)
 xlogy_flat_at_0 = variant(
     special.xlogy,
     "at 0=0",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Never
 
 import numpy as np
@@ -17,6 +18,16 @@ from wengert.ops.families.directions import lead_of
 from wengert.ops.families.structure import zeros_for
 from wengert.ops.shapes import reshape, tensor
 from wengert.other_names import answers, unexpected
+
+#: An operation of several arrays, which is linear in all.
+_joined = partial(
+    special,
+    args=("arrays",),
+    params=("axis",),
+    variadic=True,
+    batch=batching.with_params(lambda _, p: {"axis": p["axis"] + 1}),
+    linear=True,
+)
 
 
 def _part(xp: Any, g: Any, position: int, shapes: Any, axis: int) -> Any:
@@ -82,16 +93,11 @@ def _push_parts(xp: Any, node: Node, edges: Sequence[Any]) -> Any:
     return xp.concat(parts, axis=axis + len(lead))
 
 
-concat_along = special(
+concat_along = _joined(
     "concat",
     _part,
-    args=("arrays",),
-    params=("axis",),
-    variadic=True,
     block=_part_block,
-    batch=batching.with_params(lambda _, p: {"axis": p["axis"] + 1}),
     compute=lambda xp, *arrays, axis: xp.concat(arrays, axis=axis),
-    linear=True,
     samples=[
         sample((2, 3), (1, 3), axis=0),
         sample((2, 1), (2, 2), (2, 0), axis=1),
@@ -187,16 +193,11 @@ def _stacked(arrays: list[np.ndarray], *, axis: int) -> np.ndarray:
     return np.concatenate([x[key] for x in arrays], axis=axis)
 
 
-stack_along = special(
+stack_along = _joined(
     "stack",
     _slice,
-    args=("arrays",),
-    params=("axis",),
-    variadic=True,
     block=_slice_block,
-    batch=batching.with_params(lambda _, p: {"axis": p["axis"] + 1}),
     compute=lambda xp, *arrays, axis: xp.stack(arrays, axis=axis),
-    linear=True,
     samples=[
         sample((2, 3), (2, 3), axis=0),
         sample((2, 3), (2, 3), (2, 3), axis=2),

@@ -61,42 +61,43 @@ def _sums(data: np.ndarray, ids: np.ndarray, count: int) -> np.ndarray:
     return np.asarray(matrix @ data.reshape(rows, -1)).reshape(count, *data.shape[1:])
 
 
-def _lowest(dtype: np.dtype, sign: int) -> Any:
-    """Return what is below every number of a dtype; above, if the sign is -1."""
-    if dtype.kind == "f":
-        return -sign * np.inf
-    limits = np.iinfo(dtype)
-    return limits.min if sign > 0 else limits.max
-
-
-def _logsumexp(data: np.ndarray, ids: np.ndarray, count: int) -> np.ndarray:
-    top = _accumulated(np.maximum, data, ids, count, -np.inf)
-    top = np.where(np.isfinite(top), top, 0).astype(data.dtype)
-    with np.errstate(divide="ignore", over="ignore"):
-        return np.log(_sums(np.exp(data - top[ids]), ids, count)) + top
+def _lowest(dtype: np.dtype, fill: float) -> Any:
+    """Return a number to begin with, which is no infinity where the dtype has none."""
+    if dtype.kind == "f" or math.isfinite(fill):
+        return fill
+    return np.iinfo(dtype).min if fill < 0 else np.iinfo(dtype).max
 
 
 # -- in terms of a library's kernels ------------------------------------------------------
 
 
-def _put_together(xp: Any, kernel: str, data: Any, ids: Any, count: int, fill: float) -> Any:
-    """Return the rows of each segment combined by a kernel, starting with `fill`."""
+_UFUNCS = {"max": np.maximum, "min": np.minimum, "multiply": np.multiply}
+
+
+def _combined(xp: Any, how: str, data: Any, ids: Any, count: int, fill: float) -> Any:
+    """Return the rows of each segment combined, starting with `fill`."""
+    if xp is backends.NUMPY:
+        return _accumulated(_UFUNCS[how], data, ids, count, _lowest(data.dtype, fill))
     start = xp.full((count, *data.shape[1:]), fill, dtype=data.dtype)
-    return getattr(xp, kernel)(start, data, (ids,))
+    return getattr(xp, f"put_{how}")(start, data, (ids,))
 
 
-def _logsumexp_of_others(xp: Any, data: Any, ids: Any, count: int) -> Any:
-    top = _put_together(xp, "put_max", data, ids, count, -math.inf)
+def _logsumexp(xp: Any, data: Any, ids: Any, count: int) -> Any:
+    top = _combined(xp, "max", data, ids, count, -math.inf)
     top = xp.where(xp.isfinite(top), top, xp.zeros_like(top))
-    return xp.log(_summed(xp, xp.exp(data - xp.index(top, (ids,))), ids, count)) + top
+    with np.errstate(divide="ignore", over="ignore"):
+        total = _summed(xp, xp.exp(data - xp.index(top, (ids,))), ids, count)
+        return xp.log(total) + top
 
 
-def _softmax_of_others(xp: Any, data: Any, ids: Any) -> Any:
+def _softmax(xp: Any, data: Any, ids: Any) -> Any:
     count = _highest(ids) + 1
-    top = xp.index(_put_together(xp, "put_max", data, ids, count, -math.inf), (ids,))
-    nothing = xp.zeros_like(data)
-    shared = xp.isinf(top) & (data == top)  # equal to a largest that is infinite: even shares
-    weights = xp.exp(xp.where(shared, nothing, data) - xp.where(shared, nothing, top))
+    top = xp.index(_combined(xp, "max", data, ids, count, -math.inf), (ids,))
+    if xp is not backends.NUMPY or not np.isfinite(top).all():
+        # those equal to a largest that is infinite share evenly
+        nothing, known = xp.zeros_like(data), xp.isinf(top) & (data == top)
+        data, top = xp.where(known, nothing, data), xp.where(known, nothing, top)
+    weights = xp.exp(data - top)
     return weights / xp.index(_summed(xp, weights, ids, count), (ids,))
 
 
@@ -160,25 +161,19 @@ _FULL_SAMPLES = [
 def _segments(
     name: str,
     rule: Rule,
-    on_numpy: Callable[..., np.ndarray],
-    on_others: Callable[..., Any],
+    compute: Callable[..., Any],
     declare: Any = special,
     **how: Any,
 ) -> Operation[Tensor]:
-    """Declare a function of the rows of each segment: ``on_numpy(rows, ids, count)``.
-
-    In terms of a library's kernels it is ``on_others(xp, rows, ids, count)``.
-    """
+    """Declare a function of the rows of each segment: ``compute(xp, rows, ids, count)``."""
     return declare(
         name,
         rule,
         args=("data",),
         params=("segment_ids", "num_segments"),
         batch=_on_examples,
-        compute=lambda xp, data, segment_ids, num_segments: (
-            on_numpy(data, segment_ids, num_segments)
-            if xp is backends.NUMPY
-            else on_others(xp, data, segment_ids, num_segments)
+        compute=lambda xp, data, segment_ids, num_segments: compute(
+            xp, data, segment_ids, num_segments
         ),
         **how,
     )
@@ -187,7 +182,6 @@ def _segments(
 _segment_sum = _segments(
     "segment_sum",
     lambda xp, g, segment_ids: _gathered(xp, g, segment_ids),
-    _sums,
     _summed,
     linear,
     moves=True,
@@ -248,8 +242,7 @@ def _before(xp: Any, rows: Any, ranked: np.ndarray, ids: Any) -> Any:
 _segment_prod = _segments(
     "segment_prod",
     _prod_rule,
-    lambda rows, ids, count: _accumulated(np.multiply, rows, ids, count, 1),
-    lambda xp, rows, ids, count: _put_together(xp, "put_multiply", rows, ids, count, 1),
+    lambda xp, rows, ids, count: _combined(xp, "multiply", rows, ids, count, 1),
     samples=_SAMPLES,
 )
 
@@ -263,18 +256,15 @@ def _extreme_rule(xp: Any, g: Any, data: Any, y: Any, segment_ids: Any, num_segm
 
 _segment_max, _segment_min = (
     _segments(
-        f"segment_{ufunc.__name__[:3]}",
+        f"segment_{name}",
         _extreme_rule,
-        lambda rows, ids, count, ufunc=ufunc, sign=sign: _accumulated(
-            ufunc, rows, ids, count, _lowest(rows.dtype, sign)
-        ),
-        lambda xp, rows, ids, count, ufunc=ufunc, sign=sign: _put_together(
-            xp, f"put_{ufunc.__name__[:3]}", rows, ids, count, -sign * math.inf
+        lambda xp, rows, ids, count, name=name, fill=fill: _combined(
+            xp, name, rows, ids, count, fill
         ),
         samples=_FULL_SAMPLES,
         kinds="f",
     )
-    for ufunc, sign in ((np.maximum, 1), (np.minimum, -1))
+    for name, fill in (("max", -math.inf), ("min", math.inf))
 )
 
 
@@ -297,20 +287,9 @@ _segment_logsumexp = _segments(
     "segment_logsumexp",
     _logsumexp_rule,
     _logsumexp,
-    _logsumexp_of_others,
     samples=_FULL_SAMPLES,
     kinds="f",
 )
-
-
-def _softmax(data: np.ndarray, ids: np.ndarray) -> np.ndarray:
-    count = int(ids.max(initial=-1)) + 1
-    top = _accumulated(np.maximum, data, ids, count, -np.inf)[ids]
-    if not np.isfinite(top).all():  # those equal to a largest that is infinite share evenly
-        known = np.isinf(top) & (data == top)
-        data, top = np.where(known, 0, data), np.where(known, 0, top)
-    weights = np.exp(data - top)
-    return weights / _sums(weights, ids, count)[ids]
 
 
 def _softmax_rule(xp: Any, g: Any, y: Any, segment_ids: Any) -> Any:
@@ -324,11 +303,7 @@ _segment_softmax = special(
     args=("data",),
     params=("segment_ids",),
     batch=_on_examples,
-    compute=lambda xp, data, segment_ids: (
-        _softmax(data, segment_ids)
-        if xp is backends.NUMPY
-        else _softmax_of_others(xp, data, segment_ids)
-    ),
+    compute=lambda xp, data, segment_ids: _softmax(xp, data, segment_ids),
     samples=[sample((5,), segment_ids=_IDS), sample((5, 2), segment_ids=_IDS)],
     kinds="f",
 )

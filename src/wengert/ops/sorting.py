@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple, Never
 
@@ -293,17 +294,25 @@ def _interpolated(below: Tensor, above: Tensor, share: Tensor, finite: bool) -> 
     return ew.where(bounded, inner, below * (1 - share) + above * share)
 
 
-@answers
-def quantile(
-    x: Any,
-    q: Any,
-    /,
-    *,
-    axis: Any = None,
-    method: str = "linear",
-    keepdims: bool = False,
-    **others: Never,
-) -> Tensor:
+def _of_levels(name: str, percent: float, doc: str) -> Callable[..., Tensor]:
+    """Return the function that gives quantiles for levels from 0 to `percent`."""
+
+    @answers
+    def quantiles(
+        x: Any, q: Any, /, *, axis: Any = None, method: str = "linear", keepdims: bool = False,
+        **others: Never,
+    ) -> Tensor:  # fmt: skip
+        if others:
+            raise unexpected(quantiles, others)
+        return _quantile(name, x, q, axis, method, keepdims, percent)
+
+    quantiles.__name__, quantiles.__qualname__, quantiles.__doc__ = name, name, doc
+    return quantiles
+
+
+quantile = _of_levels(
+    "quantile",
+    1.0,
     """Return the quantiles q, from 0 to 1, over `axis` (an axis, a tuple of them, or all).
 
     The axes of q come first in the result. `method` is one of NumPy's. The derivative goes to
@@ -315,27 +324,13 @@ def quantile(
     >>> import wengert as wg
     >>> wg.quantile(wg.asarray([1.0, 2.0, 4.0]), [0.5, 0.75])
     Tensor([2., 3.], dtype=float64)
-    """
-    if others:
-        raise unexpected(quantile, others)
-    return _quantile("quantile", x, q, axis, method, keepdims)
-
-
-@answers
-def percentile(
-    x: Any,
-    q: Any,
-    /,
-    *,
-    axis: Any = None,
-    method: str = "linear",
-    keepdims: bool = False,
-    **others: Never,
-) -> Tensor:
-    """Return quantiles, with q from 0 to 100. `wg.percentile([1.0, 2.0, 4.0], 75)` is `3.0`."""
-    if others:
-        raise unexpected(percentile, others)
-    return _quantile("percentile", x, q, axis, method, keepdims, 100.0)
+    """,
+)
+percentile = _of_levels(
+    "percentile",
+    100.0,
+    "Return quantiles, with q from 0 to 100. `wg.percentile([1.0, 2.0, 4.0], 75)` is `3.0`.",
+)
 
 
 @answers

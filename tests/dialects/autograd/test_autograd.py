@@ -31,7 +31,7 @@ M = onp.array([[2.0, 0.3, -0.4], [0.1, 1.5, 0.2], [-0.3, 0.6, 3.0]])
 SPD = M @ M.T + onp.eye(3)
 MODULES = [
     "", ".builtins", ".core", ".extend", ".misc", ".misc.fixed_points", ".misc.flatten",
-    ".misc.optimizers", ".misc.tracers", ".numpy", ".numpy.fft", ".numpy.linalg",
+    ".misc.optimizers", ".numpy", ".numpy.fft", ".numpy.linalg",
     ".numpy.random", ".scipy", ".scipy.integrate",
     ".scipy.linalg", ".scipy.signal", ".scipy.special", ".scipy.stats", ".scipy.stats.beta",
     ".scipy.stats.chi2", ".scipy.stats.dirichlet", ".scipy.stats.gamma",

@@ -88,24 +88,6 @@ def derivatives_through_boxes(L: Library) -> Any:
 
 
 @program
-def constant_graphs(L: Library) -> Any:
-    np, const_graph = L.np, L.module("misc").const_graph
-    called: list[float] = []
-
-    def f(x: Any, y: Any) -> Any:
-        called.append(1.0)
-        return np.sum(np.sin(x) * y) + x[0]
-
-    repeated = const_graph(f, X)
-    of_gradient = const_graph(lambda x: L.grad(lambda x: np.sum(np.sin(x) ** 2))(x))
-    node = L.module("misc.tracers").full_graph(lambda x: np.sin(x) * 2.0, X)
-    return [
-        repeated(X), repeated(X**2), L.grad(repeated)(X), list(called), of_gradient(X),
-        of_gradient(X**2), node.value, node.recipe[0].__name__,
-    ]  # fmt: skip
-
-
-@program
 def a_class_of_ones_own(L: Library) -> Any:
     extend = L.module("extend")
 

@@ -24,6 +24,10 @@ from wengert.errors import UnconnectedWarning, name_of
 from wengert.ops.numpy.ufuncs import is_inexact, is_tensor
 from wengert.trees import flatten
 
+__all__ = [
+    "Box", "Node", "getval", "isbox", "new_box", "register_notrace", "trace", "trace_stack",
+]  # fmt: skip
+
 Function = Callable[..., Any]
 
 
@@ -264,14 +268,23 @@ def container_take(A: Any, idx: Any) -> Any:
     return A[idx]
 
 
-class SequenceBox(Box):
-    """A list or a tuple."""
+class _ContainerBox(Box):
+    """A list, a tuple or a dict."""
 
     __slots__ = ()
     __getitem__ = container_take
 
     def __len__(self) -> int:
         return len(self._value)
+
+    def __contains__(self, element: Any) -> bool:
+        return element in self._value
+
+
+class SequenceBox(_ContainerBox):
+    """A list or a tuple."""
+
+    __slots__ = ()
 
     def __iter__(self) -> Iterator[Any]:
         return (self[i] for i in range(len(self)))
@@ -282,24 +295,14 @@ class SequenceBox(Box):
     def __radd__(self, other: Any) -> Any:
         return container(type(getval(self))((*other, *self)))
 
-    def __contains__(self, element: Any) -> bool:
-        return element in self._value
 
-
-class DictBox(Box):
+class DictBox(_ContainerBox):
     """A dict."""
 
     __slots__ = ()
-    __getitem__ = container_take
-
-    def __len__(self) -> int:
-        return len(self._value)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._value)
-
-    def __contains__(self, key: Any) -> bool:
-        return key in self._value
 
     def keys(self) -> list[Any]:
         """Return the keys."""

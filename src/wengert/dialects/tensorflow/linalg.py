@@ -21,6 +21,7 @@ from wengert.engine.record import apply
 from wengert.ops import linalg as native
 from wengert.ops.linalg import unguarded
 from wengert.ops.linalg.functions import complex_logm
+from wengert.ops.numpy.products import from_triangle
 
 absent(
     {
@@ -292,21 +293,12 @@ def logm(input: _ComplexSquare) -> Native:
 
 
 def _eigh(x: Native) -> tuple[Native, Native]:
-    values, vectors = native.eigh(_from_lower(x))
+    values, vectors = native.eigh(from_triangle(x, "eigh", upper=False))
     return ns.astype(values, x.dtype, copy=False), vectors
 
 
-def _from_lower(x: Native) -> Native:
-    """Return the Hermitian matrix that has the lower triangle of x: nothing else is read."""
-    lower = ns.tril(x, k=-1)
-    diagonal = ns.where(np.eye(x.shape[-1], dtype=bool), x, np.zeros((), x.dtype))
-    if x.dtype.kind == "c":
-        diagonal = ns.astype(ns.real(diagonal), x.dtype)
-    return lower + diagonal + adjoint_of(lower)
-
-
 def _eigvalsh(x: Native) -> Native:
-    return ns.astype(native.eigvalsh(_from_lower(x)), x.dtype, copy=False)
+    return ns.astype(native.eigvalsh(from_triangle(x, "eigh", upper=False)), x.dtype, copy=False)
 
 
 def _complex(function: Any) -> Any:

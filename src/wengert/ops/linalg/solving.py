@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from wengert import backends
-from wengert.backends.numpy_linalg import inside_out
 from wengert.engine.batching import Level, plain_namespace
 from wengert.engine.cotangents import unbroadcast
 from wengert.engine.op import Op
@@ -301,11 +300,16 @@ def cho_solve(c_and_lower: tuple[Any, bool], b: Any, /) -> Tensor:
 
 
 def _others(xp: Any, s: Any) -> Any:
-    """Return the products of the other elements of the last axis, without a quotient."""
-    if not s.shape[-1]:
+    """Return the products of the other elements of the last axis, without a quotient.
+
+    It takes large and small ones in turn: in the order of size, products would overflow on the way
+    to a result that does not.
+    """
+    n, axis = s.shape[-1], len(s.shape) - 1
+    if not n:
         return s
-    axis = len(s.shape) - 1
-    order = inside_out(s.shape[-1])
+    order = np.empty(n, int)
+    order[::2], order[1::2] = np.arange((n + 1) // 2), np.arange(n - 1, (n + 1) // 2 - 1, -1)
     back = np.argsort(order)
     s = xp.take(s, constant(order, s, _int64(xp, s)), axis=axis)
     first = xp.ones_like(s[..., :1])
@@ -324,8 +328,10 @@ def _phase(xp: Any, u: Any, vh: Any) -> Any:
 
 
 def _cofactors(xp: Any, x: Any) -> Any:
-    if xp is backends.NUMPY:
-        return xp.linalg.cofactor(x)
+    """Return cofactors; by singular values, that is right also for singular matrices."""
+    found = xp.linalg.cofactor(x) if xp is backends.NUMPY else None
+    if found is not None:
+        return found
     u, s, vh = xp.linalg.svd(x)
     product = xp.matmul(u * _others(xp, s)[..., None, :], vh)
     return _phase(xp, u, vh) * conj(xp, product)

@@ -89,7 +89,7 @@ def _trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any =
 # -- np.linalg ----------------------------------------------------------------------------------
 
 
-def _from_triangle(x: Any, name: str, upper: bool) -> Any:
+def from_triangle(x: Any, name: str, upper: bool) -> Any:
     """Return Hermitian matrices from one triangle, the only one that NumPy reads.
 
     Then the values are NumPy's for any matrix, and the derivative is in that triangle.
@@ -109,7 +109,7 @@ def _is_upper(uplo: str) -> bool:
 
 
 def _eigh(a: Any, UPLO: str = "L") -> Any:
-    matrix = _from_triangle(a, "eigh", _is_upper(UPLO))
+    matrix = from_triangle(a, "eigh", _is_upper(UPLO))
     return wg.linalg.eigh(matrix, triangle=UPLO.upper())
 
 
@@ -202,13 +202,13 @@ _LINALG: dict[str, Function] = {
     **{name: _of_one(name) for name in _ONE.split()},
     **{name: _of_two(name) for name in _TWO.split()},
     "cholesky": lambda a, /, upper=False: wg.linalg.cholesky(
-        _from_triangle(a, "cholesky", upper), upper=upper
+        from_triangle(a, "cholesky", upper), upper=upper
     ),
     "eig": _eig,
     "eigh": _eigh,
     "eigvals": lambda a: _as_numpy_has_it(a, [wg.linalg.eigvals(a)])[0],
     "eigvalsh": lambda a, UPLO="L": wg.linalg.eigvalsh(
-        _from_triangle(a, "eigvalsh", _is_upper(UPLO))
+        from_triangle(a, "eigvalsh", _is_upper(UPLO))
     ),
     "lstsq": _lstsq,
     "matrix_rank": _rank,

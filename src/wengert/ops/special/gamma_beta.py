@@ -155,7 +155,7 @@ gamma_density = real_function(
 
 
 def _gammainc_derivative_x(xp: Any, g: Any, a: Any, x: Any, order: int) -> Any:
-    from wengert.backends.numpy_special import gamma_bell
+    from wengert.backends.special_formulas import gamma_bell
 
     density = xp.special.gamma_density(a, x)
     log_x = xp.log(ones_where(xp, density == 0, x))

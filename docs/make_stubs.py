@@ -2,6 +2,7 @@
 
 The names of a dialect are looked up when a program asks for them, which an editor cannot see. The
 stubs have every name: functions with the types of their arguments, classes where they are defined.
+`docs/make_tables.py` calls this.
 """
 
 from __future__ import annotations

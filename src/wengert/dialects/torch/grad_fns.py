@@ -1,4 +1,4 @@
-"""What a program sees of the tape: grad_fn, next_functions, saved values, gradient edges."""
+"""What a program sees of the tape: grad_fn, next_functions, saved values."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import functools
 import gc
 import weakref
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -27,7 +27,6 @@ from wengert.engine.cotangents import Block
 from wengert.engine.fastpath import CONSTANTS
 from wengert.engine.node import Edge, Node, active, meet, new_node
 from wengert.engine.op import OUTPUT
-from wengert.engine.record import output_node
 from wengert.engine.sweep import recorded_edges
 from wengert.ops.families import REGISTRY
 from wengert.ops.shapes import permuted
@@ -55,8 +54,7 @@ class GradFn:
     def __init__(self, node: Node, label: str) -> None:
         self._node = node
         self._label = label
-        #: the nodes of single results, where there are several, or what joins them
-        self._results: dict[int, Node] = {}
+        #: what joins the nodes of single results, where there are several
         self._group: Results | None = None
 
     def name(self) -> str:
@@ -131,8 +129,6 @@ class GradFn:
     def joined(self) -> Node:
         """Return the node itself, behind hooks; it is one from now on if there were several."""
         if self._group is not None:
-            known = [reference() for reference in self._group.nodes]
-            self._results = {k: node for k, node in enumerate(known) if node is not None}
             self._node, self._group = join(self._group), None
             _ANSWERS[id(self._node)] = self
         return self._inner
@@ -175,9 +171,7 @@ def seen(node: Node) -> tuple[GradFn, int]:
     inner = node.parent if type(node.op) is Hooked and node.parent is not None else node
     if inner.op is not OUTPUT or inner.parent is None:
         return _answer(node, label_of(node)), 0
-    shown = _answer(inner.parent, label_of(node))
-    shown._results[inner.argument] = node
-    return shown, inner.argument
+    return _answer(inner.parent, label_of(node)), inner.argument
 
 
 def _answer(node: Node, label: str) -> GradFn:
@@ -356,46 +350,3 @@ def called(node: Node, given: tuple[Tensor, ...]) -> Any:
         active.reset(token)
         back()
     return cotangents[0] if len(cotangents) == 1 else tuple(cotangents)
-
-
-# -- edges -----------------------------------------------------------------------------------------
-
-
-class GradientEdge(NamedTuple):
-    """A result of a node, which a gradient can be asked for in place of the tensor."""
-
-    node: GradFn
-    output_nr: int
-    ownership_token: Any = None
-
-    @property
-    def tape_node(self) -> Node:
-        """The node of that result."""
-        node, group = self.node._node, self.node._group
-        if group is not None:
-            found = group.nodes[self.output_nr]()
-            if found is None:
-                raise RuntimeError(
-                    f"nothing was computed from result {self.output_nr} of {self.node.name()}, and "
-                    "no tensor holds it any more, so it has no gradient"
-                )
-            return found
-        if type(node.shape) is not list:
-            return node
-        known = self.node._results.get(self.output_nr)
-        if known is not None:
-            return known
-        part = np.empty(node.shape[self.output_nr], node.dtype[self.output_nr])
-        output = output_node(node, self.output_nr, part)
-        assert output is not None
-        return output
-
-
-def get_gradient_edge(tensor: Tensor) -> GradientEdge:
-    """Return the edge that leads to a tensor's gradient."""
-    if not tensor.requires_grad or tensor._node is None:
-        raise RuntimeError(
-            "this tensor requires no gradient and so has no edge in the graph; write "
-            "x.requires_grad_() before the computation"
-        )
-    return GradientEdge(*seen(tensor._node))

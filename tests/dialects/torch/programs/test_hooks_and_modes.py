@@ -355,13 +355,6 @@ def hooks_everything(torch: Any) -> Any:
     print(len(log))
     (x * 2).sum().backward()
     print(len(log))
-
-    def multi(grads):
-        print("multi", [g is not None for g in grads])
-
-    a, b = torch.ones(1, requires_grad=True), torch.ones(1, requires_grad=True)
-    torch.autograd.graph.register_multi_grad_hook((a, b), multi)
-    (a * b).backward()
     return x
 
 

@@ -224,8 +224,6 @@ def cross_entropy(
         check_one_dtype("cross_entropy", input=input, weight=weight)
         if by_index:
             weight = refuse_gradient(weight, "nll_loss_forward(): weight")
-        if weight.shape != (input.shape[axis],):
-            raise misfit("cross_entropy", "a number for each class", input=input, weight=weight)
     options: Any = {"weight": weight, "label_smoothing": float(label_smoothing)}
     options |= {"axis": axis, "reduction": reduction}
     if by_index:

@@ -12,7 +12,6 @@ import numpy as np
 
 from wengert.dialects.torch import memory
 from wengert.dialects.torch.gradients import Handle, Hooked
-from wengert.dialects.torch.modes import PAUSED, TRACKING, is_grad_enabled
 from wengert.dialects.torch.nodes import (
     Freed,
     Packed,
@@ -22,12 +21,10 @@ from wengert.dialects.torch.nodes import (
     join,
     unpack_all,
 )
-from wengert.dialects.torch.tensors import Leaf, Tensor, convert, label_of, made, ns, outward
-from wengert.engine.cotangents import Block
+from wengert.dialects.torch.tensors import Leaf, Tensor, label_of, made
 from wengert.engine.fastpath import CONSTANTS
-from wengert.engine.node import Edge, Node, active, meet, new_node
+from wengert.engine.node import Edge, Node, meet, new_node
 from wengert.engine.op import OUTPUT
-from wengert.engine.sweep import recorded_edges
 from wengert.ops.families import REGISTRY
 from wengert.ops.shapes import permuted
 
@@ -98,19 +95,9 @@ class GradFn:
         return leaf
 
     @property
-    def metadata(self) -> dict[Any, Any]:
-        """A dict for the program's own use."""
-        found: dict[Any, Any] = self.__dict__.setdefault("_metadata", {})
-        return found
-
-    @property
     def requires_grad(self) -> bool:
         """Whether gradients go through: always, or there would be no node."""
         return True
-
-    @property
-    def _sequence_nr(self) -> int:
-        return int(self._node.order)
 
     def register_hook(self, hook: Callable[[Any, Any], Any]) -> Handle:
         """Have a function called with the gradients of arguments and results."""
@@ -132,10 +119,6 @@ class GradFn:
             self._node, self._group = join(self._group), None
             _ANSWERS[id(self._node)] = self
         return self._inner
-
-    def __call__(self, *gradients: Tensor) -> Any:
-        """Return the gradients of the arguments, given those of the results."""
-        return called(self.joined(), gradients)
 
     def __getattr__(self, name: str) -> Any:
         node = self.__dict__.get("_node")
@@ -331,22 +314,3 @@ def _kept(
             else:
                 parent = parents.get(op.args.index(read)) if read in op.args else None
                 yield names.get(read, read), tensor_of(value, parent)
-
-
-def called(node: Node, given: tuple[Tensor, ...]) -> Any:
-    """Return the gradients of a node's arguments, given those of its results."""
-    if type(node.values) is Freed:
-        raise freed_error(node)
-    parts = [convert(g) for g in given]
-    g: Any = parts if type(node.shape) is list else parts[0]
-    back = unpack_all([node] if type(node.values) is Packed else [])
-    token = active.set(TRACKING if is_grad_enabled() else PAUSED)
-    cotangents: list[Any] = [None] * max([len(node.op.args), *[a + 1 for _, a, _ in node.edges]])
-    try:
-        edges = recorded_edges(node, node.edges)
-        for (_, k, _), part in zip(edges, node.op.pull(ns, g, node, edges), strict=True):
-            cotangents[k] = outward(part.todense(ns) if type(part) is Block else part)
-    finally:
-        active.reset(token)
-        back()
-    return cotangents[0] if len(cotangents) == 1 else tuple(cotangents)

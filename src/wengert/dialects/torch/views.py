@@ -58,8 +58,6 @@ def view_as(self: K.Given, other: K.ShapeOf) -> Tensor:
 
 @direct()
 def _bits(self: K.Given, dtype: K.Dtype) -> Tensor:
-    if not self._raw.shape and dtype.itemsize != self._raw.dtype.itemsize:
-        raise RuntimeError("a single number keeps its size; write x.reshape(1) first")
     try:
         return made(self._raw.view(dtype))
     except ValueError as error:
@@ -90,8 +88,6 @@ def flatten(input: K.Given, start_dim: K.Axis = 0, end_dim: K.Axis = -1) -> Tens
 @_reshaping("unflatten")
 def unflatten(input: K.Viewed, dim: K.Axis, sizes: K.Ints) -> tuple[int, ...]:
     """Return a tensor with one axis made several."""
-    if not sizes:
-        raise RuntimeError("unflatten: sizes is empty; give one length at least")
     shape = input._raw.shape
     return (*shape[:dim], *sizes, *shape[dim + 1 :])
 
@@ -437,11 +433,8 @@ def _pairs(x: Native) -> Native:
 @view("view_as_complex", method=False)
 def view_as_complex(input: K.Floating) -> View:
     """Return pairs of real numbers on the last axis as complex ones, a view."""
-    raw = input._raw
     if input.shape[-1:] != (2,):
         raise misfit("view_as_complex", "a last axis of 2 elements", input=input)
-    if type(raw) is np.ndarray and raw.size and raw.strides[-1] != raw.dtype.itemsize:
-        raise RuntimeError("view_as_complex: the parts are not adjacent; write x.contiguous()")
     return _joined_pairs
 
 

@@ -80,15 +80,9 @@ def linear(input: Alike, weight: Alike, bias: Alike = None) -> Native:
 @functional("bilinear", label="AddBackward0")
 def bilinear(input1: Alike, input2: Alike, weight: Alike, bias: Alike = None) -> Native:
     """Return input1 @ weight[k] @ input2 for each k, plus bias."""
-    given = {"input1": input1, "input2": input2, "weight": weight}
-    lengths = input1.shape[-1:], input2.shape[-1:]
-    if (
-        input1.shape[:-1] != input2.shape[:-1]
-        or weight.ndim != 3
-        or lengths != (weight.shape[1:2], weight.shape[2:3])
-        or (bias is not None and bias.shape != weight.shape[:1])
-    ):
-        raise misfit("bilinear", "(*, n), (*, m) and (out, n, m)", **given)
+    fits = bias is None or bias.shape == weight.shape[:1]
+    if not fits or input1.shape[:-1] != input2.shape[:-1]:
+        raise misfit("bilinear", "(*, n), (*, m), a bias for each", input1=input1, input2=input2)
     y = ns.einsum("...i,oij,...j->...o", input1, weight, input2)
     return y if bias is None else y + bias
 
@@ -116,8 +110,6 @@ def _check_rows(where: Any, count: int) -> None:
 
 
 def _rows(w: Native, where: Any, padding_idx: int, scale_grad_by_freq: bool) -> Native:
-    if w.ndim != 2:
-        raise RuntimeError(f"the weight has shape {list(w.shape)}; give a matrix of rows")
     _check_rows(where, w.shape[0])
     padding = padding_idx if padding_idx >= 0 else None
     if kind_of(w) not in "fc":
@@ -357,8 +349,6 @@ def _repeated(x: Native, heads: int) -> Native:
     """Return each head of keys or values as often as there are heads of queries for it."""
     if x.shape[-3] == heads:
         return x
-    if heads % x.shape[-3]:
-        raise misfit("attention", f"heads that divide {heads}", key=x)
     return ns.repeat(x, heads // x.shape[-3], axis=-3)
 
 
@@ -373,8 +363,6 @@ def scaled_dot_product_attention(
     q, k, v = query, key, value
     if kind_of(q) != "f":
         raise unable(name, q)
-    if min(q.ndim, k.ndim, v.ndim) < 2:
-        raise RuntimeError(f"{name}: query, key or value is a vector; give matrices")
     if mask is not None and is_causal:
         raise RuntimeError(
             f"{name}: is_causal=True is a mask already; leave attn_mask out, or put both into one"

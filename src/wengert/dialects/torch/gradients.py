@@ -321,14 +321,12 @@ def _given(value: Any, position: int) -> Tensor:
 
 
 def _why_cut(tensor: Tensor) -> str:
-    from wengert.dialects.torch import cuts
-
     if GRAD not in current():
         return "; grad mode is off here (torch.no_grad)"
     noted = None if watching.get() is None else explanations.cut_before(tensor)
     if noted is not None:
         return f"; {noted}"
-    cut = cuts.found_at(users_frame(), tensor)
+    cut = explanations.cut_at(users_frame(), tensor)
     if cut:
         return f"; {cut} cut the path to it"
     if not backends.is_inexact(tensor._raw.dtype):

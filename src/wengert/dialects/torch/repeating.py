@@ -15,15 +15,9 @@ from wengert.dialects.torch.tensors import Native, ns, static, wrap_native
 from wengert.dialects.torch.views import check_different
 
 
-def _check_counts(counts: Any, name: str) -> None:
-    if min(counts, default=0) < 0:
-        raise RuntimeError(f"{name}: {list(counts)} has a negative number; give 0 or more")
-
-
 @offered("Tensor.repeat", label="RepeatBackward0")
 def repeat(input: Input, *repeats: Sizes) -> Native:
     """Return a tensor repeated as a whole, so many times along each axis."""
-    _check_counts(repeats, "repeat")
     if len(repeats) < input.ndim:
         raise misfit("repeat", "one number for each axis at least", input=input, repeats=repeats)
     return ns.tile(input, repeats)
@@ -65,9 +59,7 @@ def _read_counts(repeats: Any) -> Any:
         raise NotImplementedError(
             f"repeat_interleave: repeats has dtype {repeats._raw.dtype}; write repeats.long()"
         )
-    counts = static(getattr(repeats, "_raw", repeats))
-    _check_counts(counts if isinstance(counts, list) else (counts,), "repeat_interleave")
-    return counts
+    return static(getattr(repeats, "_raw", repeats))
 
 
 @offered("roll")

@@ -225,8 +225,6 @@ def expand(input: K.Viewed, *size: K.Sizes, implicit: Any = False) -> View:
     mine = input._raw.shape
     old = (-1,) * (len(size) - len(mine)) + mine
     shape = [m if n == -1 else n for n, m in zip(size, old, strict=False)]
-    if len(old) > len(size) or min(shape, default=0) < 0:
-        raise misfit("expand", "a length for each axis, or -1 to keep one", input=input, size=size)
     return lambda x: _writeable(ns.broadcast_to(x, shape))
 
 

@@ -215,8 +215,6 @@ def cross_entropy(
 ) -> Native:  # fmt: skip
     """Return minus the logarithm of the probability that softmax gives to each target."""
     axis = _class_axis(input)
-    if not 0 <= label_smoothing <= 1:
-        raise RuntimeError(f"label_smoothing is {label_smoothing}; give a number from 0 to 1")
     by_index = target.shape != input.shape or kind_of(target) == "i"
     if weight is not None:
         check_one_dtype("cross_entropy", input=input, weight=weight)

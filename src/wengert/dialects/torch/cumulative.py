@@ -107,6 +107,8 @@ def gradient(
     input: K.Fractions, *, spacing: Any = 1, dim: K.Axes = None, edge_order: K.Int = 1
 ) -> tuple[Native, ...]:
     """Return the slopes of a function by its values on a grid, along all axes or some."""
+    if edge_order not in (1, 2):
+        raise RuntimeError(f"gradient: edge_order is {edge_order}; give 1 or 2")
     one = not isinstance(spacing, (tuple, list))
     spacings = [1 if spacing is None else spacing] * len(dim) if one else spacing
     lengths = [input.shape[a] for a in dim]

@@ -88,6 +88,8 @@ def flatten(input: K.Given, start_dim: K.Axis = 0, end_dim: K.Axis = -1) -> Tens
 @_reshaping("unflatten")
 def unflatten(input: K.Viewed, dim: K.Axis, sizes: K.Ints) -> tuple[int, ...]:
     """Return a tensor with one axis made several."""
+    if not sizes:
+        raise RuntimeError("unflatten: sizes is empty; give one length at least")
     shape = input._raw.shape
     return (*shape[:dim], *sizes, *shape[dim + 1 :])
 

@@ -80,9 +80,11 @@ def linear(input: Alike, weight: Alike, bias: Alike = None) -> Native:
 @functional("bilinear", label="AddBackward0")
 def bilinear(input1: Alike, input2: Alike, weight: Alike, bias: Alike = None) -> Native:
     """Return input1 @ weight[k] @ input2 for each k, plus bias."""
-    fits = bias is None or bias.shape == weight.shape[:1]
-    if not fits or input1.shape[:-1] != input2.shape[:-1]:
-        raise misfit("bilinear", "(*, n), (*, m), a bias for each", input1=input1, input2=input2)
+    given = {"input1": input1, "input2": input2, "weight": weight}
+    sizes = (*weight.shape[:1], *input1.shape[-1:], *input2.shape[-1:])
+    fits = weight.shape == sizes and input1.shape[:-1] == input2.shape[:-1]
+    if not fits or (bias is not None and bias.shape != weight.shape[:1]):
+        raise misfit("bilinear", "(*, n), (*, m) and (out, n, m)", **given)
     y = ns.einsum("...i,oij,...j->...o", input1, weight, input2)
     return y if bias is None else y + bias
 
@@ -110,6 +112,8 @@ def _check_rows(where: Any, count: int) -> None:
 
 
 def _rows(w: Native, where: Any, padding_idx: int, scale_grad_by_freq: bool) -> Native:
+    if w.ndim != 2:
+        raise RuntimeError(f"the weight has shape {list(w.shape)}; give a matrix of rows")
     _check_rows(where, w.shape[0])
     padding = padding_idx if padding_idx >= 0 else None
     if kind_of(w) not in "fc":

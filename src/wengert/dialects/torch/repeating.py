@@ -15,9 +15,15 @@ from wengert.dialects.torch.tensors import Native, ns, static, wrap_native
 from wengert.dialects.torch.views import check_different
 
 
+def _check_counts(counts: Any, name: str) -> None:
+    if min(counts, default=0) < 0:
+        raise RuntimeError(f"{name}: {list(counts)} has a negative number; give 0 or more")
+
+
 @offered("Tensor.repeat", label="RepeatBackward0")
 def repeat(input: Input, *repeats: Sizes) -> Native:
     """Return a tensor repeated as a whole, so many times along each axis."""
+    _check_counts(repeats, "repeat")
     if len(repeats) < input.ndim:
         raise misfit("repeat", "one number for each axis at least", input=input, repeats=repeats)
     return ns.tile(input, repeats)
@@ -59,14 +65,18 @@ def _read_counts(repeats: Any) -> Any:
         raise NotImplementedError(
             f"repeat_interleave: repeats has dtype {repeats._raw.dtype}; write repeats.long()"
         )
-    return static(getattr(repeats, "_raw", repeats))
+    counts = static(getattr(repeats, "_raw", repeats))
+    _check_counts(counts if isinstance(counts, list) else (counts,), "repeat_interleave")
+    return counts
 
 
 @offered("roll")
 def roll(input: Input, shifts: Ints, dims: Ints | None = ()) -> Native:
     """Return elements moved along axes, the last ones coming first again."""
     axes = [axis_of(a, input, "roll") for a in dims or ()]
-    if not axes and len(shifts) == 1:
+    if len(shifts) != (len(axes) or 1):
+        raise misfit("roll", "one axis for each shift", shifts=shifts, dims=axes)
+    if not axes:
         return ns.roll(input, shifts[0])
     return in_order(ns.roll(input, shifts, axis=axes)) if input.ndim else input
 

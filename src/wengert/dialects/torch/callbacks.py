@@ -11,7 +11,6 @@ import contextvars
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from wengert.dialects.quiet import aloud
@@ -127,5 +126,7 @@ def with_room(function: Callable[[], Any]) -> Any:
         return function()
     if threading.active_count() > _THREADS:
         return function()
+    from concurrent.futures import ThreadPoolExecutor  # late: few sweeps are so deep
+
     with ThreadPoolExecutor(1) as another:
         return another.submit(contextvars.copy_context().run, function).result()

@@ -310,7 +310,7 @@ def target_of(value: Any, seed: Any, position: int) -> Node:
             "for each element; write .sum().backward() (of x.abs() or x.real, if it is complex), "
             "or give gradient="
         )
-    node: Node = value._node  # type: ignore[assignment]
+    node: Node = value._node
     return node
 
 

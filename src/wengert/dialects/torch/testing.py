@@ -71,10 +71,20 @@ def _is_sequence(value: Any) -> bool:
 
 def _close(actual: np.ndarray, expected: np.ndarray, given: Any, equal_nan: bool) -> None:
     """Raise unless two arrays are almost equal, and say where they are not."""
-    known = [_TOLERANCES.get(a.dtype.name, (0.0, 0.0)) for a in (actual, expected)]
-    rtol, atol = given or (max(k[0] for k in known), max(k[1] for k in known))
+    both = [_TOLERANCES.get(a.dtype.name, (0.0, 0.0)) for a in (actual, expected)]
+    rtol, atol = given or (max(b[0] for b in both), max(b[1] for b in both))
     wide: Any = np.complex128 if "c" in (actual.dtype.kind, expected.dtype.kind) else np.float64
     if {actual.dtype.kind, expected.dtype.kind} <= set("iub"):
         wide = np.int64
-    both = actual.astype(wide), expected.astype(wide)
-    np.testing.assert_allclose(*both, rtol, atol, equal_nan)
+    one, two = actual.astype(wide), expected.astype(wide)
+    with np.errstate(all="ignore"):
+        near = np.isclose(one, two, rtol, atol, equal_nan)
+        errors = np.where(near, 0, np.nan_to_num(np.abs(one - two), nan=np.inf))
+    if near.all():
+        return
+    index = tuple(int(k) for k in np.unravel_index(np.argmax(errors), errors.shape))
+    raise AssertionError(
+        f"{int((~near).sum())} of {near.size} elements ({(~near).mean():.1%}) differ, most by "
+        f"{abs(one[index] - two[index])} at index {index}; atol={atol} and rtol={rtol} were "
+        "allowed"
+    )

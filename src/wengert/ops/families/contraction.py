@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, Unpack
 
-from wengert.engine.cotangents import Block, Region, cut, same, unbroadcast_block, whole
+from wengert.engine.cotangents import Block, Region, cut, unbroadcast_block
 from wengert.engine.node import Node, Values
 from wengert.engine.op import Op
 from wengert.engine.tensor import Tensor

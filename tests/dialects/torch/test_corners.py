@@ -259,7 +259,6 @@ RANDOM: dict[str, Callable[..., Any]] = {
     "normal": lambda torch, x: torch.normal(x, 1.0),
     "normal of tensors": lambda torch, x: torch.normal(x, x),
     "normal of numbers": lambda torch, x: torch.normal(0.0, 1.0, (3,)),
-    "poisson": lambda torch, x: torch.poisson(x),
     "multinomial": lambda torch, x: torch.multinomial(x, 2),
     "multinomial with return": lambda torch, x: torch.multinomial(x, 4, True),
     "multinomial of rows": lambda torch, x: torch.multinomial(torch.stack([x, x + 1]), 2),

@@ -215,6 +215,7 @@ VALUES = [
     "L.lu_solve(*L.lu_factor(c),c,adjoint=True)", "L.lu_solve(*L.lu_factor(k),b)",
     "L.lu_solve(*L.lu_factor(c),c,left=False,adjoint=True)", "L.lu_solve(*L.lu_factor(a),v)",
     "L.lu_solve(*L.lu_factor(a),torch.ones(2,2))",
+    "L.lu_solve(L.lu_factor(a)[0],torch.ones(1,dtype=torch.int32),b)",
     "L.lu_solve(*L.lu_factor(a),k)",
     # products
     "L.matrix_power(a,3)", "torch.matrix_power(a,2)", "a.matrix_power(0)", "L.matrix_power(a,-2)",

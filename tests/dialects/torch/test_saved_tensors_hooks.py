@@ -248,17 +248,6 @@ def second(torch):
 
 
 @program
-def allow(torch):
-    x = torch.ones(2, requires_grad=True)
-    with torch.autograd.graph.allow_mutation_on_saved_tensors():
-        y = x.clone()
-        z = y * y
-        y.mul_(3)
-        z.sum().backward()
-    return x.grad
-
-
-@program
 def nested_order(torch):
     log = []
 

@@ -190,17 +190,6 @@ def chunk(torch):
 
 
 @program
-def edge(torch):
-    a = torch.tensor([1.0, 2.0], requires_grad=True)
-    g1 = torch.tensor([1.0, 0.5], requires_grad=True)
-    g2 = torch.tensor([3.0, 1.0], requires_grad=True)
-    b = a * a
-    e = torch.autograd.graph.get_gradient_edge(b)
-    r = torch.autograd.grad([e, b], [a], [g1, g2], create_graph=True)
-    return r, torch.autograd.grad(r[0].sum(), [g1, g2, a])
-
-
-@program
 def mat(torch):
     a = torch.tensor([1.0, 2.0], requires_grad=True)
     c = torch.ones(3, requires_grad=True)

@@ -68,6 +68,10 @@ _REASONS = {
     "matrix_rank": "it is gone from PyTorch; write torch.linalg.matrix_rank(A)",
     "signal": "write torch.from_numpy(scipy.signal.windows.hann(n)), or torch.hann_window(n)",
     "testing.make_tensor": "write torch.rand or randint",
+    "autograd.graph.GradientEdge": "name the tensor itself",
+    "autograd.graph.get_gradient_edge": "name the tensor itself",
+    "autograd.graph.register_multi_grad_hook": "write x.register_hook(hook) for each tensor",
+    "autograd.graph.allow_mutation_on_saved_tensors": "write x.clone() before the write",
 }
 _DISTRIBUTIONS = """
     AffineTransform Bernoulli Beta Binomial Cauchy Chi2 ContinuousBernoulli Dirichlet Distribution
@@ -106,6 +110,7 @@ _REASONS |= {
         "empty_strided": "torch.empty(shape).permute(order)",
         "empty_permuted": "torch.empty(shape).permute(order)",
         "binomial": "torch.from_numpy(np.random.default_rng().binomial(n, p))",
+        "poisson": "torch.from_numpy(np.random.default_rng().poisson(x.numpy()))",
         "is_nonzero": "bool(x)",
         "unravel_index": "np.unravel_index(x.numpy(), shape)",
         "set_default_tensor_type": "torch.set_default_dtype(dtype)",

@@ -126,32 +126,7 @@ def with_room(function: Callable[[], Any]) -> Any:
         return function()
     if threading.active_count() > _THREADS:
         return function()
-    context, answer = contextvars.copy_context(), _Answer()
-    thread = threading.Thread(target=context.run, args=(answer.of, function))
-    thread.start()
-    thread.join()
-    return answer.value()
+    from concurrent.futures import ThreadPoolExecutor  # late: few sweeps are so deep
 
-
-class _Answer:
-    """What a function gave, or raised, in another thread."""
-
-    found: Any = None
-    error: BaseException | None = None
-
-    def of(self, function: Callable[[], Any]) -> None:
-        """Call a function."""
-        try:
-            self.found = function()
-        except BaseException as error:
-            self.error = error
-
-    def value(self) -> Any:
-        """Return what it gave, or raise what it raised."""
-        error, self.error = self.error, None
-        try:
-            if error is not None:
-                raise error
-        finally:
-            del error  # which leads to this frame
-        return self.found
+    with ThreadPoolExecutor(1) as another:
+        return another.submit(contextvars.copy_context().run, function).result()

@@ -240,9 +240,9 @@ def _lu_solution(
     factors: Native, pivots: Native, b: Native, left: bool, undo: bool, name: str
 ) -> Native:
     check_system(factors, b, name, left)
+    if pivots.shape != factors.shape[:-1]:
+        raise misfit(name, "one pivot for each row", pivots=pivots, factors=factors)
     order = _order(pivots, factors.shape[-1], name)
-    if order.shape != factors.shape[:-1]:
-        raise misfit(name, "one pivot for each row", pivots=order, factors=factors)
     if not left:
         return adjoint(ns, singular.by_lu(factors, order, adjoint(ns, b), not undo))
     return singular.by_lu(factors, order, b, undo)

@@ -1,18 +1,46 @@
-"""Why a gradient is None, in PyTorch's words: grad mode, leaves, `requires_grad`."""
+"""Why a gradient is None, in PyTorch's words: grad mode, leaves, and what cuts a path."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from wengert.dialects.torch import cuts
 from wengert.dialects.torch.modes import GRAD, TRACKING
+from wengert.dialects.torch.tensors import Tensor
 from wengert.errors import users_frame
 from wengert.explain import native_cuts
 from wengert.explain.explanation import Explanation, Reason
 from wengert.explain.ledger import Step
 from wengert.explain.lines import here
 from wengert.explain.nones import tell
+from wengert.explain.program_cuts import Cuts
 from wengert.explain.why import Names, Question, ledger, names_of
+
+#: Methods and functions of tensors whose results no gradient goes through.
+_CUTS = {
+    "detach", "detach_", "item", "tolist", "numpy", "argmax", "argmin", "argsort", "argwhere",
+    "nonzero", "long", "int", "bool", "byte", "short", "char", "eq", "ne", "lt", "le", "gt", "ge",
+    "equal", "greater", "greater_equal", "less", "less_equal", "not_equal", "isclose", "allclose",
+    "isnan", "isinf", "isfinite", "logical_and", "logical_or", "logical_not", "logical_xor",
+    "bincount", "searchsorted", "bucketize", "histc", "histogram", "one_hot", "multinomial",
+    "bernoulli", "count_nonzero", "any", "all",
+}  # fmt: skip
+#: Those that make tensors of numbers, or of others' shapes.
+_MAKERS = {
+    "zeros_like", "ones_like", "empty_like", "full_like", "rand_like", "randn_like", "tensor",
+    "from_numpy",
+}  # fmt: skip
+
+
+def _is_live(value: Any) -> bool:
+    """Return whether a value is a tensor that requires gradients, or a list or module of such."""
+    if hasattr(type(value), "named_parameters"):
+        value = list(value.parameters())
+    parts = value if isinstance(value, (list, tuple)) else [value]
+    return any(isinstance(part, Tensor) and part.requires_grad for part in parts)
+
+
+_MODES = ("no_grad", "inference_mode", "set_grad_enabled")
+cut_at = Cuts(_CUTS, _MAKERS, ("data",), _MODES, _is_live).found_at
 
 
 class _GradMode:
@@ -45,7 +73,7 @@ class _Question(Question):
         )
 
     def of_the_text(self) -> Explanation | None:
-        cut = cuts.found_at(users_frame(), self.given[0])
+        cut = cut_at(users_frame(), self.given[0])
         if cut is None:
             return None
         if cut.name == ".data":

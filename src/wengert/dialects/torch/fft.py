@@ -71,10 +71,6 @@ def _transform(name: str, kinds: str, labels: tuple[str, str], what: str) -> Non
             raise RuntimeError("s and dim have different lengths; give one length for each axis")
         given = own if sizes is None else sizes
         sizes = [o if n == -1 else n for n, o in zip(given, own, strict=True)]
-        if min(sizes, default=1) < 1:
-            raise RuntimeError(f"the transform has lengths {sizes}; give 1 or more")
-        if not axes and kinds != "fc":
-            raise RuntimeError(f"{name}n: dim is empty; name one axis at least")
         return compute(x, s=sizes, axes=axes, norm=norm or "backward")
 
     def along(

@@ -137,8 +137,6 @@ def jvp(
     for given, name in ((primals, "primals"), (tangents, "tangents")):
         if not isinstance(given, tuple):
             raise RuntimeError(f"jvp: {name} is a {type(given).__name__}; give a tuple of tensors")
-    if len(primals) != len(tangents):
-        raise misfit("jvp", f"{len(primals)} tangents, one for each primal", tangents=len(tangents))
     inner = lowered(func, has_aux)
     return tuple(_through("jvp", forward.jvp, inner, primals, tangents, has_aux=has_aux))
 

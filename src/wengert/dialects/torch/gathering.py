@@ -174,8 +174,6 @@ def take_along_dim(input: Input, indices: Longs, dim: Axis | None = None) -> Nat
     """Return the elements at positions along one axis, broadcast over the others."""
     if dim is None:
         return indexing.getitem(ns.reshape(input, (-1,)), _flat(indices))
-    if input.ndim != indices.ndim:
-        raise misfit("take_along_dim", "as many axes to both", input=input, indices=indices)
     n = input.shape[dim]
     _check(indices, n, "take_along_dim", least=-n)
     return in_order(ns.take_along_axis(input, indices, axis=dim))

@@ -91,10 +91,6 @@ class Generator:
         state = {"key": held["key"].astype(np.uint32), "pos": _WORDS if left == 1 else at}
         self._source().state = {"bit_generator": "MT19937", "state": state}
 
-    def clone_state(self) -> Generator:
-        """Return a generator in the same state."""
-        return _in_state(self.get_state())
-
     def __reduce__(self) -> Any:
         return _in_state, (self.get_state(),)
 

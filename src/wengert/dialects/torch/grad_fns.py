@@ -1,4 +1,4 @@
-"""What a program sees of the tape: grad_fn, next_functions, saved values, gradient edges."""
+"""What a program sees of the tape: grad_fn, next_functions, saved values."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ import functools
 import gc
 import weakref
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from wengert.dialects.torch import memory
 from wengert.dialects.torch.gradients import Handle, Hooked
-from wengert.dialects.torch.modes import PAUSED, TRACKING, is_grad_enabled
 from wengert.dialects.torch.nodes import (
     Freed,
     Packed,
@@ -22,13 +21,10 @@ from wengert.dialects.torch.nodes import (
     join,
     unpack_all,
 )
-from wengert.dialects.torch.tensors import Leaf, Tensor, convert, label_of, made, ns, outward
-from wengert.engine.cotangents import Block
+from wengert.dialects.torch.tensors import Leaf, Tensor, label_of, made
 from wengert.engine.fastpath import CONSTANTS
-from wengert.engine.node import Edge, Node, active, meet, new_node
+from wengert.engine.node import Edge, Node, meet, new_node
 from wengert.engine.op import OUTPUT
-from wengert.engine.record import output_node
-from wengert.engine.sweep import recorded_edges
 from wengert.ops.families import REGISTRY
 from wengert.ops.shapes import permuted
 
@@ -55,8 +51,7 @@ class GradFn:
     def __init__(self, node: Node, label: str) -> None:
         self._node = node
         self._label = label
-        #: the nodes of single results, where there are several, or what joins them
-        self._results: dict[int, Node] = {}
+        #: what joins the nodes of single results, where there are several
         self._group: Results | None = None
 
     def name(self) -> str:
@@ -100,19 +95,9 @@ class GradFn:
         return leaf
 
     @property
-    def metadata(self) -> dict[Any, Any]:
-        """A dict for the program's own use."""
-        found: dict[Any, Any] = self.__dict__.setdefault("_metadata", {})
-        return found
-
-    @property
     def requires_grad(self) -> bool:
         """Whether gradients go through: always, or there would be no node."""
         return True
-
-    @property
-    def _sequence_nr(self) -> int:
-        return int(self._node.order)
 
     def register_hook(self, hook: Callable[[Any, Any], Any]) -> Handle:
         """Have a function called with the gradients of arguments and results."""
@@ -131,15 +116,9 @@ class GradFn:
     def joined(self) -> Node:
         """Return the node itself, behind hooks; it is one from now on if there were several."""
         if self._group is not None:
-            known = [reference() for reference in self._group.nodes]
-            self._results = {k: node for k, node in enumerate(known) if node is not None}
             self._node, self._group = join(self._group), None
             _ANSWERS[id(self._node)] = self
         return self._inner
-
-    def __call__(self, *gradients: Tensor) -> Any:
-        """Return the gradients of the arguments, given those of the results."""
-        return called(self.joined(), gradients)
 
     def __getattr__(self, name: str) -> Any:
         node = self.__dict__.get("_node")
@@ -175,9 +154,7 @@ def seen(node: Node) -> tuple[GradFn, int]:
     inner = node.parent if type(node.op) is Hooked and node.parent is not None else node
     if inner.op is not OUTPUT or inner.parent is None:
         return _answer(node, label_of(node)), 0
-    shown = _answer(inner.parent, label_of(node))
-    shown._results[inner.argument] = node
-    return shown, inner.argument
+    return _answer(inner.parent, label_of(node)), inner.argument
 
 
 def _answer(node: Node, label: str) -> GradFn:
@@ -337,65 +314,3 @@ def _kept(
             else:
                 parent = parents.get(op.args.index(read)) if read in op.args else None
                 yield names.get(read, read), tensor_of(value, parent)
-
-
-def called(node: Node, given: tuple[Tensor, ...]) -> Any:
-    """Return the gradients of a node's arguments, given those of its results."""
-    if type(node.values) is Freed:
-        raise freed_error(node)
-    parts = [convert(g) for g in given]
-    g: Any = parts if type(node.shape) is list else parts[0]
-    back = unpack_all([node] if type(node.values) is Packed else [])
-    token = active.set(TRACKING if is_grad_enabled() else PAUSED)
-    cotangents: list[Any] = [None] * max([len(node.op.args), *[a + 1 for _, a, _ in node.edges]])
-    try:
-        edges = recorded_edges(node, node.edges)
-        for (_, k, _), part in zip(edges, node.op.pull(ns, g, node, edges), strict=True):
-            cotangents[k] = outward(part.todense(ns) if type(part) is Block else part)
-    finally:
-        active.reset(token)
-        back()
-    return cotangents[0] if len(cotangents) == 1 else tuple(cotangents)
-
-
-# -- edges -----------------------------------------------------------------------------------------
-
-
-class GradientEdge(NamedTuple):
-    """A result of a node, which a gradient can be asked for in place of the tensor."""
-
-    node: GradFn
-    output_nr: int
-    ownership_token: Any = None
-
-    @property
-    def tape_node(self) -> Node:
-        """The node of that result."""
-        node, group = self.node._node, self.node._group
-        if group is not None:
-            found = group.nodes[self.output_nr]()
-            if found is None:
-                raise RuntimeError(
-                    f"nothing was computed from result {self.output_nr} of {self.node.name()}, and "
-                    "no tensor holds it any more, so it has no gradient"
-                )
-            return found
-        if type(node.shape) is not list:
-            return node
-        known = self.node._results.get(self.output_nr)
-        if known is not None:
-            return known
-        part = np.empty(node.shape[self.output_nr], node.dtype[self.output_nr])
-        output = output_node(node, self.output_nr, part)
-        assert output is not None
-        return output
-
-
-def get_gradient_edge(tensor: Tensor) -> GradientEdge:
-    """Return the edge that leads to a tensor's gradient."""
-    if not tensor.requires_grad or tensor._node is None:
-        raise RuntimeError(
-            "this tensor requires no gradient and so has no edge in the graph; write "
-            "x.requires_grad_() before the computation"
-        )
-    return GradientEdge(*seen(tensor._node))

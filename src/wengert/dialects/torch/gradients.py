@@ -288,11 +288,7 @@ def check(nodes: list[Node], sources: set[Node] | None, accumulates: bool = Fals
 
 def target_of(value: Any, seed: Any, position: int) -> Node:
     """Return the node that a sweep begins at, if it can and the seed for it is one."""
-    if not isinstance(value, Tensor):
-        if seed is None and hasattr(value, "tape_node"):
-            raise RuntimeError("a sweep from a GradientEdge needs a gradient; give one")
-        return _node_of_edge(value, position)
-    raw = value._raw
+    raw = _given(value, position)._raw
     if seed is not None:
         if not isinstance(seed, Tensor):
             raise TypeError(f"a gradient is of type {type(seed).__name__}; give a tensor or None")
@@ -314,27 +310,23 @@ def target_of(value: Any, seed: Any, position: int) -> Node:
             "for each element; write .sum().backward() (of x.abs() or x.real, if it is complex), "
             "or give gradient="
         )
-    node: Node = value._node  # type: ignore[assignment]
+    node: Node = value._node
     return node
 
 
-def _node_of_edge(value: Any, position: int) -> Node:
-    """Return the node of a GradientEdge."""
-    if not hasattr(value, "tape_node"):
+def _given(value: Any, position: int) -> Tensor:
+    if not isinstance(value, Tensor):
         raise TypeError(f"argument {position} is a {type(value).__name__}; give a tensor")
-    node: Node = value.tape_node
-    return node
+    return value
 
 
 def _why_cut(tensor: Tensor) -> str:
-    from wengert.dialects.torch import cuts
-
     if GRAD not in current():
         return "; grad mode is off here (torch.no_grad)"
     noted = None if watching.get() is None else explanations.cut_before(tensor)
     if noted is not None:
         return f"; {noted}"
-    cut = cuts.found_at(users_frame(), tensor)
+    cut = explanations.cut_at(users_frame(), tensor)
     if cut:
         return f"; {cut} cut the path to it"
     if not backends.is_inexact(tensor._raw.dtype):
@@ -436,7 +428,7 @@ def _reached(sweep: Running) -> set[Node]:
 
 
 def _sequence(value: Any) -> list[Any]:
-    if isinstance(value, Tensor) or hasattr(value, "output_nr"):
+    if isinstance(value, Tensor):
         return [value]
     return list(value.values() if isinstance(value, Mapping) else value)
 
@@ -501,8 +493,7 @@ def backward(
     if watcher is not None:
         owners = [(node.owner(), g) for node, g in cotangents.items() if type(node) is Leaf]
         known = [(owner, g) for owner, g in owners if owner is not None]
-        seen = [t for t in targets if isinstance(t, Tensor)]
-        watcher.asked(seen, [owner for owner, _ in known], [g for _, g in known])
+        watcher.asked(targets, [owner for owner, _ in known], [g for _, g in known])
 
 
 def _seen_parents(node: Node) -> list[Node]:
@@ -541,9 +532,7 @@ def move_retained(tensor: Tensor, before: Node | None) -> None:
 
 def source_of(value: Any, position: int) -> Node:
     """Return the node at which a tensor's gradient is found, or that of its hooks."""
-    if not isinstance(value, Tensor):
-        return _node_of_edge(value, position)
-    if value._node is None or GRAD not in value._node.tokens:
+    if _given(value, position)._node is None or GRAD not in value._node.tokens:
         raise RuntimeError(
             f"input {position}, of shape {list(value._raw.shape)}, requires no gradient; write "
             "x.requires_grad_() before the computation"

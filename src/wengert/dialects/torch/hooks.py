@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
 import warnings
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,8 +22,6 @@ from wengert.engine.op import LEAF, OUTPUT, Op
 from wengert.engine.record import witnesses
 
 put(("autograd.graph.Node",), grad_fns.GradFn)
-put(("autograd.graph.GradientEdge",), grad_fns.GradientEdge)
-put(("autograd.graph.get_gradient_edge",), grad_fns.get_gradient_edge)
 put(("utils.hooks.RemovableHandle",), Handle)
 
 
@@ -139,14 +136,6 @@ def _unpacked(hooks: saved_tensors_hooks, value: Any) -> Any:
 def save_on_cpu(pin_memory: bool = False, device_type: str = "cuda") -> saved_tensors_hooks:
     """Return a context in which saved tensors are in the memory of the CPU, where they are."""
     return saved_tensors_hooks(lambda tensor: tensor, lambda tensor: tensor)
-
-
-@plain("autograd.graph.allow_mutation_on_saved_tensors")
-@contextlib.contextmanager
-def allow_mutation_on_saved_tensors() -> Iterator[dict[Any, Any]]:
-    """Return a context in which saved tensors are copied, so that writes leave them alone."""
-    with saved_tensors_hooks(gradients.copied, lambda tensor: tensor):
-        yield {}  # to be cleared; nodes hold the copies, and give them up
 
 
 put(("autograd.graph.disable_saved_tensors_hooks",), callbacks.no_hooks)

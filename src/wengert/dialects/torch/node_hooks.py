@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import threading
 import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,7 +9,7 @@ from typing import Any
 from wengert.backends import is_inexact
 from wengert.dialects.torch import callbacks, grad_fns, gradients, memory
 from wengert.dialects.torch.gradients import Handle, Hooked
-from wengert.dialects.torch.nodes import is_shown, join_inner, passed
+from wengert.dialects.torch.nodes import is_shown, join_inner
 from wengert.dialects.torch.table import plain
 from wengert.dialects.torch.tensors import Leaf, Tensor, label_of, ns
 from wengert.engine.cotangents import Block, fit
@@ -198,59 +196,3 @@ def register_post_accumulate_grad_hook(tensor: Tensor, hook: Callable[[Any], Any
             "x.register_hook(hook) for its gradient"
         )
     return Handle.of(gradients.hooked(tensor._node).accumulated, hook)
-
-
-# -- hooks on several tensors ----------------------------------------------------------------------
-
-
-class _Handles(contextlib.ExitStack):
-    """Several hooks, which are removed together."""
-
-    remove = contextlib.ExitStack.close
-
-
-@plain("autograd.graph.register_multi_grad_hook")
-def register_multi_grad_hook(
-    tensors: Sequence[Tensor], fn: Callable[[Any], Any], *, mode: str = "all"
-) -> _Handles:
-    """Have a function called once the gradients of all tensors, or of any, are there."""
-    if mode not in ("all", "any"):
-        raise ValueError(f"mode is {mode}; give 'all' or 'any'")
-    nodes: list[Any] = [t._node for t in tensors]
-    state: dict[str, Any] = {"sweep": None}
-
-    def begin() -> None:
-        sweep = gradients.running.get()
-        if state["sweep"] is not sweep:
-            assert sweep is not None
-            reached = set(passed(sweep.nodes, sweep.sources))
-            state.update(sweep=sweep, found=[None] * len(nodes), called=False)
-            state["left"] = sum(_run_by(node) in reached for node in nodes)
-
-    def hook_of(position: int) -> Callable[[Any], None]:
-        def hook(g: Any) -> None:
-            with _counting:
-                begin()
-                state["found"][position] = g
-                state["left"] -= 1
-                ready = not state["left"] if mode == "all" else not state["called"]
-                state["called"] = True
-            if ready:
-                fn(state["found"] if mode == "all" else g)
-            if not state["left"]:
-                state["sweep"] = None
-
-        return hook
-
-    handles = _Handles()
-    for position, tensor in enumerate(tensors):
-        handles.enter_context(register_hook(tensor, hook_of(position)))
-    return handles
-
-
-def _run_by(node: Node) -> Node | None:
-    """Return the node in a sweep over which the hooks on a tensor are called."""
-    return gradients.behind_hooks(node).parent if _is_one_of_several(node) else node
-
-
-_counting = threading.RLock()

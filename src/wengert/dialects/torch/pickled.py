@@ -2,11 +2,13 @@
 
 Python's own reader calls whatever a file names, and trusts the sizes that it says. The reader here
 knows the opcodes that PyTorch's files of weights are made of, calls the functions that it is given
-and no others, and holds no more than a file can fill. The writer writes just these opcodes.
+and no others, and holds no more than a file can fill. The writer is Python's own.
 """
 
 from __future__ import annotations
 
+import functools
+import pickle
 import struct
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable
@@ -22,6 +24,14 @@ class Name(NamedTuple):
     module: str
     name: str
 
+    def __call__(self) -> Any:
+        """Raise: a file names what is called when it is read, which need not be here."""
+        raise PicklingError(f"{self.module}.{self.name} is only named")
+
+
+#: The same object each time, so that a file says it once.
+name_of = functools.cache(Name)
+
 
 class Call(NamedTuple):
     """A function of a list, and its arguments."""
@@ -36,24 +46,22 @@ class Stored(NamedTuple):
     description: tuple[Any, ...]
 
 
-_ORDERED = Name("collections", "OrderedDict")
-_ENCODE = Name("_codecs", "encode")
-
-
 def _plain(value: Any) -> Any:
     """Return a value of Python's that has no opcode as a call; None for another value."""
     kind = type(value)
+    if kind is OrderedDict:  # its attributes are those of a state_dict
+        function = name_of("collections", "OrderedDict")
+        return function, (), vars(value) or None, None, iter(value.items())
     if kind is complex:
-        return Call(Name("__builtin__", "complex"), (value.real, value.imag))
+        return Call(name_of("__builtin__", "complex"), (value.real, value.imag))
     if kind is set:
-        _check_keys(value, 0)
-        return Call(Name("__builtin__", "set"), (list(value),))
+        return Call(name_of("__builtin__", "set"), (list(value),))
     if kind is bytes:
-        return Call(_ENCODE, (value.decode("latin1"), "latin1"))
+        return Call(name_of("_codecs", "encode"), (value.decode("latin1"), "latin1"))
     if kind is bytearray:
-        return Call(Name("__builtin__", "bytearray"), (bytes(value),))
+        return Call(name_of("__builtin__", "bytearray"), (bytes(value),))
     if kind is Counter:
-        return Call(Name("collections", "Counter"), (dict(value),))
+        return Call(name_of("collections", "Counter"), (dict(value),))
     return None
 
 
@@ -71,109 +79,46 @@ def _check_keys(keys: Iterable[Any], most: int) -> None:
 # -- writing ---------------------------------------------------------------------------------------
 
 
-class Writer:
-    """Writes a value.
+#: What has opcodes, of which Python's own writer uses those that the reader knows.
+_WITH_OPCODES = {type(None), bool, int, float, str, tuple, list, dict}
+
+
+class Writer(pickle._Pickler):
+    """Writes a value to a file.
 
     Parameters
     ----------
+    file
+        An open file.
     describe
         Takes a value that is not Python's own. Returns a `Name`, a `Call` or `Stored`.
     """
 
-    def __init__(self, describe: Callable[[Any], Any]) -> None:
+    def __init__(self, file: Any, describe: Callable[[Any], Any]) -> None:
+        super().__init__(file, 2)
         self._describe = describe
-        self._out = bytearray(b"\x80\x02")
-        self._known: dict[Any, int] = {}  # numbers of what was written, by identity
-        self._alive: list[Any] = []  # so that identities stay theirs
 
-    def write(self, value: Any) -> bytes:
-        """Return the pickle of a value."""
-        self._put(value)
-        return bytes(self._out + b".")
+    def persistent_id(self, value: Any) -> Any:
+        """Return the description of what is held outside of the pickle."""
+        return value.description if type(value) is Stored else None
 
-    def _note(self, key: Any, value: Any) -> None:
-        number = self._known[key] = len(self._known)
-        self._alive.append(value)
-        self._out += b"q%c" % number if number < 256 else b"r" + struct.pack("<I", number)
-
-    def _recall(self, key: Any) -> bool:
-        """Write a reference if something was written before, and return whether it was."""
-        number = self._known.get(key)
-        if number is not None:
-            self._out += b"h%c" % number if number < 256 else b"j" + struct.pack("<I", number)
-        return number is not None
-
-    def _put(self, value: Any) -> None:
-        if value is None or value is True or value is False:
-            self._out += {None: b"N", True: b"\x88", False: b"\x89"}[value]
-        elif type(value) is int:
-            self._put_int(value)
-        elif type(value) is float:
-            self._out += b"G" + struct.pack(">d", value)
-        elif type(value) is Name:
-            if not self._recall(value):
-                self._out += f"c{value.module}\n{value.name}\n".encode()
-                self._note(value, value)
-        elif type(value) is tuple and not value:
-            self._out += b")"
-        elif not self._recall(id(value)):
-            self._put_object(value)
-
-    def _put_int(self, value: int) -> None:
-        if -(2**31) <= value < 2**31:
-            self._out += b"J" + struct.pack("<i", value)
-        else:
-            data = value.to_bytes(value.bit_length() // 8 + 1, "little", signed=True)
-            if len(data) > 255:
-                raise ValueError("a whole number of more than 255 bytes is not saved; write str(x)")
-            self._out += b"\x8a%c" % len(data) + data
-
-    def _put_object(self, value: Any) -> None:
+    def reducer_override(self, value: Any) -> Any:
+        """Return how a value is written: as a name, or as a call."""
         kind = type(value)
-        if kind is str:
-            data = value.encode("utf-8", "surrogatepass")
-            self._out += b"X" + struct.pack("<I", len(data)) + data
-            self._note(id(value), value)
-        elif kind is tuple:
-            self._put_parts(value, b"t")
-            self._note(id(value), value)
-        elif kind is list:
-            self._out += b"]"
-            self._note(id(value), value)
-            self._put_parts(value, b"e")
-        elif kind is dict or kind is OrderedDict:
-            if kind is dict:
-                self._out += b"}"
-            else:
-                self._put(_ORDERED)
-                self._out += b")R"
-            self._note(id(value), value)
-            _check_keys(value, _TUPLE_KEY_COST)
-            self._put_parts((part for item in value.items() for part in item), b"u")
-            if kind is OrderedDict and vars(value):  # as of a state_dict
-                self._put(dict(vars(value)))
-                self._out += b"b"
-        else:
-            is_described = kind is Call or kind is Stored
-            self._put_described(value if is_described else _plain(value) or self._describe(value))
-            self._note(id(value), value)
+        if kind in (dict, OrderedDict, set):
+            _check_keys(value, 0 if kind is set else _TUPLE_KEY_COST)
+        if kind is int and value.bit_length() >= 255 * 8:
+            raise ValueError("a whole number of more than 255 bytes is not saved; write str(x)")
+        if kind in _WITH_OPCODES:
+            return NotImplemented
+        known = kind in (Name, Call)
+        found = value if known else _plain(value) or self._describe(value)
+        return "\n".join(found) if type(found) is Name else found
 
-    def _put_parts(self, parts: Iterable[Any], end: bytes) -> None:
-        self._out += b"("
-        for part in parts:
-            self._put(part)
-        self._out += end
-
-    def _put_described(self, what: Any) -> None:
-        if type(what) is Name:
-            self._put(what)
-        elif type(what) is Stored:
-            self._put(what.description)
-            self._out += b"Q"
-        else:
-            self._put(what.function)
-            self._put(what.args)
-            self._out += b"R"
+    def save_global(self, obj: Any, name: str | None = None) -> None:
+        """Write a name, of what need not be here."""
+        self.write(f"c{name}\n".encode())  # type: ignore[attr-defined]
+        self.memoize(obj)  # type: ignore[attr-defined]
 
 
 # -- reading ---------------------------------------------------------------------------------------

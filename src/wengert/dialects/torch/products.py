@@ -139,10 +139,6 @@ def bmm(input: Batch, mat2: Batch) -> Native:
 
 def _on_vector(x: Native, y: Native) -> Native:
     check_factors(x, y, name="mv")
-    if x.shape[1] != y.shape[0]:
-        raise RuntimeError(
-            f"a matrix of shape {list(x.shape)} does not fit a vector of length {y.shape[0]}"
-        )
     return contractions.matmul(x, y)
 
 
@@ -181,11 +177,6 @@ def inner(input: Input, other: Input) -> Native:
     if not x.ndim or not y.ndim:
         return labelled(ns.multiply(*promoted(x, y)), "MulBackward0")
     check_factors(x, y, name="inner")
-    if x.shape[-1] != y.shape[-1]:
-        raise RuntimeError(
-            f"inner(): shapes {list(x.shape)} and {list(y.shape)} end differently; give them one "
-            "last length"
-        )
     return contractions.tensordot(x, y, axes=((x.ndim - 1,), (y.ndim - 1,)))
 
 
@@ -296,9 +287,6 @@ def tensordot(a: Input, b: Input, dims: Any = 2) -> Native:
         for v, x in zip(axes, (a, b), strict=True)
     )
     check_factors(a, b, name="tensordot")
-    lengths = [a.shape[i] for i in mine], [b.shape[j] for j in theirs]
-    if lengths[0] != lengths[1]:
-        raise RuntimeError(f"tensordot: axes of lengths {lengths} do not fit; give equal ones")
     return contractions.tensordot(a, b, axes=(tuple(mine), tuple(theirs)))
 
 

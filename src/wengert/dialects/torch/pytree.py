@@ -141,17 +141,8 @@ def tree_flatten_with_path(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any]
 
 def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], TreeSpec]:
     """Return the leaves of a nest, and the containers."""
-    leaves: list[Any] = []
-    return leaves, _flatten(tree, leaves, is_leaf)
-
-
-def _flatten(tree: Any, leaves: list[Any], is_leaf: IsLeaf) -> TreeSpec:
-    kind = node_type(tree)
-    if (is_leaf is not None and is_leaf(tree)) or kind not in SUPPORTED_NODES:
-        leaves.append(tree)
-        return TreeSpec(None, None, [])
-    children, rest = SUPPORTED_NODES[kind].flatten_fn(tree)
-    return TreeSpec(kind, rest, [_flatten(part, leaves, is_leaf) for part in children])
+    found, spec = tree_flatten_with_path(tree, is_leaf)
+    return [leaf for _, leaf in found], spec
 
 
 def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> Any:

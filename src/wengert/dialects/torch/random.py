@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 
@@ -357,53 +357,6 @@ def _with_return(rng: Generator, weights: np.ndarray, count: int) -> np.ndarray:
 def exponential(rng: Generator, count: int) -> np.ndarray:
     """Return exponential numbers with mean 1."""
     return -np.log1p(-rng.uniform(count, _DOUBLE))
-
-
-def _poisson_one(rng: Generator, rate: float) -> int:
-    """Return a Poisson number: by multiplication if few are expected, else by rejection."""
-    if rate == 0:
-        return 0
-    if rate < 10:
-        least, product, count = math.exp(-rate), 1.0, 0
-        while True:
-            product *= float(rng.uniform(1, _DOUBLE)[0])
-            if product <= least:
-                return count
-            count += 1
-    root, log_rate = math.sqrt(rate), math.log(rate)
-    b = 0.931 + 2.53 * root
-    a = -0.059 + 0.02483 * b
-    inverse, edge = 1.1239 + 1.1328 / (b - 3.4), 0.9277 - 3.6224 / (b - 2)
-    while True:
-        u, v = rng.uniform(2, _DOUBLE).tolist()
-        u -= 0.5
-        near = 0.5 - abs(u)
-        if near < 1e-12:
-            continue
-        count = math.floor((2 * a / near + b) * u + rate + 0.43)
-        if near >= 0.07 and v <= edge:
-            return count
-        if count < 0 or (near < 0.013 and v > near):
-            continue
-        bound = count * log_rate - rate - math.lgamma(count + 1)
-        if math.log(v) + math.log(inverse) - math.log(a / near**2 + b) <= bound:
-            return count
-
-
-@offered("poisson", method=False)
-def poisson(
-    input: Annotated[Native, K.tensor("f", NotImplementedError)], generator: Rng = None
-) -> Native:
-    """Return Poisson numbers with the given rates."""
-
-    def make(size: tuple[int, ...], rates: np.ndarray) -> np.ndarray:
-        if not (rates >= 0).all():
-            raise RuntimeError("poisson: a rate is negative or nan; give 0 or more")
-        rates = np.broadcast_to(rates, np.broadcast_shapes(size, rates.shape))
-        found = [_poisson_one(generator, rate) for rate in rates.ravel().tolist()]
-        return np.array(found, input.dtype).reshape(rates.shape)
-
-    return _constant(_for_examples("poisson", make, input.shape, input), input)
 
 
 # -- in place --------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ import numpy as np
 from wengert.dialects.torch import dtypes, memory
 from wengert.dialects.torch.devices import Size, check_device, device
 from wengert.dialects.torch.nn.parameters import Parameter
-from wengert.dialects.torch.pickled import Call, Function, Name, Reader, Stored, Writer
+from wengert.dialects.torch.pickled import Call, Function, Reader, Stored, Writer, name_of
 from wengert.dialects.torch.python import stride
 from wengert.dialects.torch.table import plain
 from wengert.dialects.torch.tensors import Tensor, made
@@ -62,9 +62,10 @@ def save(
     if not _use_new_zipfile_serialization:
         raise NotImplementedError("files are written in the zip format of PyTorch 1.6 and later")
     described = _Described()
-    pickled = Writer(described).write(obj)  # all errors of values come before the file is opened
+    pickled = io.BytesIO()  # all errors of values come before the file is opened
+    Writer(pickled, described).dump(obj)
     with _opened(f, "wb") as file, zipfile.ZipFile(file, "w") as archive:
-        records: dict[str, Any] = {"data.pkl": pickled, **_FIXED}
+        records: dict[str, Any] = {"data.pkl": pickled.getvalue(), **_FIXED}
         records |= {f"data/{k}": raw for k, raw in enumerate(described.storages)}
         for name, data in {**records, "version": b"3\n"}.items():
             _put(archive, f"{_FOLDER}/{name}", data)
@@ -91,12 +92,12 @@ class _Described:
         if isinstance(value, Tensor):
             return self._tensor(value)
         if kind is dtypes.dtype:
-            return Name("torch", value.name)
+            return name_of("torch", value.name)
         if kind is Size:
-            return Call(Name("torch", "Size"), (tuple(value),))
+            return Call(name_of("torch", "Size"), (tuple(value),))
         if kind is device:
             index = () if value.index is None else (value.index,)
-            return Call(Name("torch", "device"), (value.type, *index))
+            return Call(name_of("torch", "device"), (value.type, *index))
         instead = (
             "save what its state_dict() returns"
             if hasattr(value, "state_dict")
@@ -122,10 +123,10 @@ class _Described:
         if is_parameter:
             name = "_rebuild_parameter_with_state" if state else "_rebuild_parameter"
             further = (state,) if state else ()
-            return Call(Name("torch._utils", name), (found, requires, OrderedDict(), *further))
+            return Call(name_of("torch._utils", name), (found, requires, OrderedDict(), *further))
         if state:
-            args = (found.function, Name("torch", "Tensor"), found.args, state)
-            return Call(Name("torch._tensor", "_rebuild_from_type_v2"), args)
+            args = (found.function, name_of("torch", "Tensor"), found.args, state)
+            return Call(name_of("torch._tensor", "_rebuild_from_type_v2"), args)
         return found
 
     def _rebuild(self, raw: np.ndarray, requires_grad: bool) -> Call:
@@ -146,18 +147,18 @@ class _Described:
                 f"tensors of {dtypes.of_numpy(held)} and {kind} share memory; save a clone() of one"
             )
         untyped = kind.name in _UNTYPED
-        storage = Name("torch.storage", "UntypedStorage")
+        storage = name_of("torch.storage", "UntypedStorage")
         if not untyped:
-            storage = Name("torch", f"{dtypes.TYPES[kind.name]}Storage")
+            storage = name_of("torch", f"{dtypes.TYPES[kind.name]}Storage")
         count = whole.nbytes // (1 if untyped else item)
         stored = Stored(("storage", storage, str(number), "cpu", count))
         place = offset // item, raw.shape, stride(made(raw))
         args: tuple[Any, ...] = (stored, *place, requires_grad, OrderedDict())
         if untyped:
             return Call(
-                Name("torch._utils", "_rebuild_tensor_v3"), (*args, Name("torch", kind.name))
+                name_of("torch._utils", "_rebuild_tensor_v3"), (*args, name_of("torch", kind.name))
             )
-        return Call(Name("torch._utils", "_rebuild_tensor_v2"), args)
+        return Call(name_of("torch._utils", "_rebuild_tensor_v2"), args)
 
 
 def _attributes(tensor: Tensor) -> dict[str, Any]:

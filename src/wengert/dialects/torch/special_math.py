@@ -42,8 +42,6 @@ def mvlgamma(input: RealFractions, p: K.Int) -> Native:
 @offered("polygamma", "special.polygamma", method=False)
 def polygamma(n: K.Int, input: RealFractions) -> Native:
     """Return the n-th derivative of digamma."""
-    if n < 0:
-        raise RuntimeError(f"polygamma(): n is {n}; give 0 or more")
     return special.polygamma(n, input)
 
 

@@ -58,8 +58,6 @@ def view_as(self: K.Given, other: K.ShapeOf) -> Tensor:
 
 @direct()
 def _bits(self: K.Given, dtype: K.Dtype) -> Tensor:
-    if not self._raw.shape and dtype.itemsize != self._raw.dtype.itemsize:
-        raise RuntimeError("a single number keeps its size; write x.reshape(1) first")
     try:
         return made(self._raw.view(dtype))
     except ValueError as error:
@@ -229,8 +227,6 @@ def expand(input: K.Viewed, *size: K.Sizes, implicit: Any = False) -> View:
     mine = input._raw.shape
     old = (-1,) * (len(size) - len(mine)) + mine
     shape = [m if n == -1 else n for n, m in zip(size, old, strict=False)]
-    if len(old) > len(size) or min(shape, default=0) < 0:
-        raise misfit("expand", "a length for each axis, or -1 to keep one", input=input, size=size)
     return lambda x: _writeable(ns.broadcast_to(x, shape))
 
 
@@ -437,11 +433,8 @@ def _pairs(x: Native) -> Native:
 @view("view_as_complex", method=False)
 def view_as_complex(input: K.Floating) -> View:
     """Return pairs of real numbers on the last axis as complex ones, a view."""
-    raw = input._raw
     if input.shape[-1:] != (2,):
         raise misfit("view_as_complex", "a last axis of 2 elements", input=input)
-    if type(raw) is np.ndarray and raw.size and raw.strides[-1] != raw.dtype.itemsize:
-        raise RuntimeError("view_as_complex: the parts are not adjacent; write x.contiguous()")
     return _joined_pairs
 
 

@@ -296,17 +296,6 @@ def func_grad_shape_keep(t: Any) -> Any:
     return x
 
 
-@program
-def multi_hook_nonleaf(t: Any) -> Any:
-    x = two(t)
-    seen = []
-    a = x * 2
-    b = x * 3
-    t.autograd.graph.register_multi_grad_hook((a, b), lambda gs: seen.append(list(gs)))
-    (a * b).sum().backward()
-    return seen, x
-
-
 def cube(torch: Any) -> Any:
     class Cube(torch.autograd.Function):
         generate_vmap_rule = True

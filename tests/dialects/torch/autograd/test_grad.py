@@ -221,8 +221,7 @@ def grad_fn_identity(torch: Any) -> Any:
     x = two(torch)
     y = x.exp()
     fn = y.grad_fn
-    fn.metadata["a"] = 1
-    return fn is y.grad_fn, y.grad_fn.metadata["a"], (y * 2).grad_fn.next_functions[0][0] is fn
+    return fn is y.grad_fn, (y * 2).grad_fn.next_functions[0][0] is fn
 
 
 @program
@@ -246,11 +245,6 @@ def grad_fn_several_results(torch: Any) -> Any:
 
 
 @program
-def grad_fn_called(torch: Any) -> Any:
-    return (two(torch) * 3).exp().grad_fn(ones(torch))
-
-
-@program
 def saved_self_is_the_leaf(torch: Any) -> Any:
     x = two(torch)
     y = x * x
@@ -262,38 +256,6 @@ def saved_after_free(torch: Any) -> Any:
     y = two(torch).exp()
     y.sum().backward()
     return y.grad_fn._saved_result
-
-
-@program
-def gradient_edges(torch: Any) -> Any:
-    x = two(torch)
-    y = x.exp()
-    edge = torch.autograd.graph.get_gradient_edge(y)
-    leaf = torch.autograd.graph.get_gradient_edge(x)
-    found = torch.autograd.grad((y * y).sum(), [edge, leaf], retain_graph=True)
-    (x * 2).sum().backward()
-    return found, edge.output_nr, edge.node.name(), leaf.node.name()
-
-
-@program
-def gradient_edge_as_output(torch: Any) -> Any:
-    x = two(torch)
-    edge = torch.autograd.graph.get_gradient_edge((x * x).exp())
-    return torch.autograd.grad(edge, x, grad_outputs=ones(torch))
-
-
-@program
-def gradient_edge_of_one_of_several(torch: Any) -> Any:
-    x = two(torch)
-    f = function(torch, lambda ctx, x: (x * 2, x * 3), lambda ctx, g, h: g * 2 + h * 3)
-    a, b = f.apply(x)
-    edge = torch.autograd.graph.get_gradient_edge(b)
-    return torch.autograd.grad((a * b * b).sum(), edge), edge.output_nr
-
-
-PROGRAMS.update(
-    gradient_edge_of_constant=lambda torch: torch.autograd.graph.get_gradient_edge(torch.ones(2)),
-)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -127,22 +127,6 @@ def test_which_functions_run(how: str, chosen: str) -> None:
     compare(program)
 
 
-@pytest.mark.parametrize("chosen", ["x", "y", "xy"])
-def test_of_several_tensors_at_once(chosen: str) -> None:
-    def program(torch: Any) -> Any:
-        tensors, seen = hooked(torch, "")
-        watch = torch.autograd.graph.register_multi_grad_hook
-        with watch([tensors["y"], tensors["z"]], lambda g: seen.append("both")):
-            tensors["u"].sum().backward(
-                inputs=[tensors[name] for name in chosen], retain_graph=True
-            )
-        with watch([tensors["x"], tensors["z"]], lambda g: seen.append("any"), mode="any"):
-            torch.autograd.grad(tensors["u"].sum(), [tensors[name] for name in chosen])
-        return seen
-
-    compare(program)
-
-
 def test_hooks_registered_and_removed_by_hooks() -> None:
     def program(torch: Any) -> Any:
         x, seen = torch.ones(2, requires_grad=True), []

@@ -263,32 +263,6 @@ def entry_hook_of_wrong_number(torch: Any) -> Any:
     y.sum().backward()
 
 
-@program
-def multi_grad_hook_all(torch: Any) -> Any:
-    a, b, c, seen = two(torch), two(torch), two(torch), []
-    torch.autograd.graph.register_multi_grad_hook((a, b, c), seen.append)
-    (a * b).sum().backward()
-    (a * b * c).sum().backward()
-    return [list(s) for s in seen]
-
-
-@program
-def multi_grad_hook_any(torch: Any) -> Any:
-    a, b, seen = two(torch), two(torch), []
-    handle = torch.autograd.graph.register_multi_grad_hook((a, b), seen.append, mode="any")
-    (a * 2 + b).sum().backward()
-    handle.remove()
-    (a * b).sum().backward()
-    return len(seen)
-
-
-PROGRAMS.update(
-    multi_grad_hook_bad_mode=lambda torch: torch.autograd.graph.register_multi_grad_hook(
-        (two(torch),), print, mode="some"
-    ),
-)
-
-
 # -- what is saved ---------------------------------------------------------------------------------
 
 
@@ -404,17 +378,6 @@ def _in_context(torch: Any, context: Any) -> Any:
         y = ((x * x).exp() * x).sum()
     y.backward()
     return x
-
-
-@program
-def mutation_allowed_on_saved(torch: Any) -> Any:
-    x = two(torch)
-    with torch.autograd.graph.allow_mutation_on_saved_tensors():
-        a = x.clone()
-        y = (a * a).sum()
-        a.add_(10)
-        y.backward()
-    return x, a
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

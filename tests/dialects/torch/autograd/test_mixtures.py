@@ -537,17 +537,6 @@ def graph_walk2(t: Any) -> Any:
 
 
 @program
-def allow_mut(t: Any) -> Any:
-    with t.autograd.graph.allow_mutation_on_saved_tensors():
-        x = two(t)
-        a = x.clone()
-        y = a.exp() * a
-        a.zero_()
-        y.sum().backward()
-    return x
-
-
-@program
 def inf_model(t: Any) -> Any:
     w = two(t)
 

@@ -199,33 +199,6 @@ def test_a_result_that_is_dropped() -> None:
     compare(program)
 
 
-def test_gradient_edges_of_results() -> None:
-    def program(torch: Any) -> Any:
-        _, results = results_of(torch, "split")
-        edges = [torch.autograd.graph.get_gradient_edge(r) for r in results]
-        total = (results[0] * 2).sum() + (results[1] ** 2).sum()
-        found = torch.autograd.grad(total, edges, retain_graph=True)
-        results[0].grad_fn.register_hook(lambda found, given: None)
-        again = torch.autograd.grad(total, edges, retain_graph=True)
-        return found, again, [e.output_nr for e in edges], edges[0].node is edges[1].node
-
-    compare(program)
-
-
-def test_multi_grad_hooks_on_results() -> None:
-    def program(torch: Any) -> Any:
-        found = []
-        for used in ([0], [1], [0, 1], [0, 2]):
-            _, results = results_of(torch, "unbind")
-            seen: list[Any] = []
-            torch.autograd.graph.register_multi_grad_hook(results[:2], seen.append)
-            sum(results[k].sum() for k in used).backward()
-            found.append(seen)
-        return found
-
-    compare(program)
-
-
 def test_functions_of_several_results() -> None:
     def program(torch: Any) -> Any:
         class Both(torch.autograd.Function):

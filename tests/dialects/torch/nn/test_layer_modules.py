@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from typing import Any
 
 import pytest
@@ -420,6 +422,14 @@ def lazy_layers(torch: Any) -> Any:
     (model(x) ** 3).sum().backward()
     more = [len(model[0]._forward_pre_hooks), type(model[-1]).__name__, repr(model)]
     return [*found, *more, *everything(model, x)]
+
+
+@program
+def copies_of_lazy_layers(torch: Any) -> Any:
+    lazy = torch.nn.LazyLinear(3)
+    twin, weight = copy.deepcopy(lazy), pickle.loads(pickle.dumps(lazy.weight))
+    shape = twin(numbers(torch, 2, 5)).shape
+    return shape, repr(twin), repr(lazy), repr(lazy.weight), repr(weight), weight.requires_grad
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

@@ -29,13 +29,6 @@ def _check_operands(name: str, spatial: int, x: Native) -> None:
         raise unable(name, x)
 
 
-def _steps(name: str, spatial: int, what: str, value: Any, least: int) -> Ints:
-    found = lengths(value, spatial, name, what)
-    if min(found) < least:
-        raise RuntimeError(f"{what}={list(found)}; give {least} or more for each axis")
-    return found
-
-
 @ranked("conv{}d", "ConvolutionBackward0", also=(1, 2, 3))
 def _conv(spatial: int) -> Any:
     name, compute = f"conv{spatial}d", _CONV[spatial]
@@ -46,14 +39,12 @@ def _conv(spatial: int) -> Any:
     ) -> Native:  # fmt: skip
         """Return the convolution of (batch, in, *space) with (out, in / groups, *window)."""
         _check_operands(name, spatial, input)
-        steps = _steps(name, spatial, "stride", stride, 1)
-        gaps = _steps(name, spatial, "dilation", dilation, 1)
+        steps = lengths(stride, spatial, name, "stride")
+        gaps = lengths(dilation, spatial, name, "dilation")
         if not isinstance(padding, str):
-            padding = _steps(name, spatial, "padding", padding, 0)
+            padding = lengths(padding, spatial, name, "padding")
         elif padding not in ("valid", "same") or (padding == "same" and max(steps) > 1):
             raise misfit(name, "'valid', numbers, or 'same'", padding=padding, stride=steps)
-        if groups < 1:
-            raise RuntimeError(f"groups is {groups}; give 1 or more")
         options: Any = {"stride": steps, "padding": padding, "dilation": gaps, "groups": groups}
         kind = input._raw.dtype
         if kind.kind not in "iu":
@@ -81,10 +72,10 @@ def _conv_transpose(spatial: int) -> Any:
             input,
             weight,
             bias,
-            stride=_steps(name, spatial, "stride", stride, 1),
-            padding=_steps(name, spatial, "padding", padding, 0),
-            output_padding=_steps(name, spatial, "output_padding", output_padding, 0),
-            dilation=_steps(name, spatial, "dilation", dilation, 1),
+            stride=lengths(stride, spatial, name, "stride"),
+            padding=lengths(padding, spatial, name, "padding"),
+            output_padding=lengths(output_padding, spatial, name, "output_padding"),
+            dilation=lengths(dilation, spatial, name, "dilation"),
             groups=groups,
         )
 
@@ -117,8 +108,6 @@ def fold(
     padding: Any = 0, stride: Any = 1,
 ) -> Native:  # fmt: skip
     """Return images from windows as `unfold` makes them, added where they overlap."""
-    if input.ndim not in (2, 3):
-        raise misfit("fold", "3 axes, or 2 without a batch", input=input)
     sizes = _windows("fold", output_size=output_size, kernel_size=kernel_size)
     given = _windows("fold", stride=stride, padding=padding, dilation=dilation)
     return unfolding.fold(input, *sizes.values(), **given)

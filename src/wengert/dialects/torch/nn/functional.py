@@ -81,13 +81,9 @@ def linear(input: Alike, weight: Alike, bias: Alike = None) -> Native:
 def bilinear(input1: Alike, input2: Alike, weight: Alike, bias: Alike = None) -> Native:
     """Return input1 @ weight[k] @ input2 for each k, plus bias."""
     given = {"input1": input1, "input2": input2, "weight": weight}
-    lengths = input1.shape[-1:], input2.shape[-1:]
-    if (
-        input1.shape[:-1] != input2.shape[:-1]
-        or weight.ndim != 3
-        or lengths != (weight.shape[1:2], weight.shape[2:3])
-        or (bias is not None and bias.shape != weight.shape[:1])
-    ):
+    sizes = (*weight.shape[:1], *input1.shape[-1:], *input2.shape[-1:])
+    fits = weight.shape == sizes and input1.shape[:-1] == input2.shape[:-1]
+    if not fits or (bias is not None and bias.shape != weight.shape[:1]):
         raise misfit("bilinear", "(*, n), (*, m) and (out, n, m)", **given)
     y = ns.einsum("...i,oij,...j->...o", input1, weight, input2)
     return y if bias is None else y + bias
@@ -357,8 +353,6 @@ def _repeated(x: Native, heads: int) -> Native:
     """Return each head of keys or values as often as there are heads of queries for it."""
     if x.shape[-3] == heads:
         return x
-    if heads % x.shape[-3]:
-        raise misfit("attention", f"heads that divide {heads}", key=x)
     return ns.repeat(x, heads // x.shape[-3], axis=-3)
 
 
@@ -373,8 +367,6 @@ def scaled_dot_product_attention(
     q, k, v = query, key, value
     if kind_of(q) != "f":
         raise unable(name, q)
-    if min(q.ndim, k.ndim, v.ndim) < 2:
-        raise RuntimeError(f"{name}: query, key or value is a vector; give matrices")
     if mask is not None and is_causal:
         raise RuntimeError(
             f"{name}: is_causal=True is a mask already; leave attn_mask out, or put both into one"

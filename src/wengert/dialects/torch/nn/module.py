@@ -6,7 +6,6 @@ import functools
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
-from wengert.dialects.kernel.functions import warn
 from wengert.dialects.torch import devices, dtypes
 from wengert.dialects.torch.gradients import Handle
 from wengert.dialects.torch.modes import no_grad
@@ -418,14 +417,9 @@ class Module:
     # -- state -------------------------------------------------------------------------------------
 
     def state_dict(
-        self, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False
+        self, *, destination: Any = None, prefix: str = "", keep_vars: bool = False
     ) -> Any:
         """Return all parameters and lasting buffers by their paths."""
-        if args:
-            warn("write state_dict(destination=..., prefix=...), with names", FutureWarning)
-            destination = args[0] if destination is None else destination
-            prefix = args[1] if len(args) > 1 and not prefix else prefix
-            keep_vars = args[2] if len(args) > 2 and not keep_vars else keep_vars
         return module_state.saved(self, destination, prefix, keep_vars)
 
     _save_to_state_dict = module_state.save_own

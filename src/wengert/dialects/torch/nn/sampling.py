@@ -80,8 +80,6 @@ def interpolate(
         return ns.astype(interpolate(ns.astype(x, np.float32), size, scale_factor, mode), np.uint8)
     if kind_of(x) != "f":
         raise unable("interpolate", x)
-    if sizes is not None and min(sizes) < 1:
-        raise misfit("interpolate", "1 element or more for each axis", input=x, size=sizes)
     return resampling.interpolate(
         x, sizes, scale_factor=factors, mode=mode, align_corners=bool(align_corners)
     )

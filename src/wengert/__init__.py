@@ -106,15 +106,16 @@ GradientTape.inspect = _inspect_tape
 
 __all__ = [
     "BackendError", "Block", "CompileError", "CutPathError", "CutPathWarning", "DegenerateWarning",
-    "DtypeError", "Explanation", "Factored", "ForwardAccumulator", "GradientCheckError", "GradientTape",
-    "NoGradientError", "NoGradientWarning", "NoRuleError", "NonFiniteError",
+    "DtypeError", "Explanation", "Factored", "ForwardAccumulator", "GradientCheckError",
+    "GradientTape", "NoGradientError", "NoGradientWarning", "NoRuleError", "NonFiniteError",
     "Reason", "RuleError", "ShapeError", "TapeError", "Tensor", "UnconnectedWarning", "Variable",
     "WengertError", "abs", "allow_host_fallback", "bool", "check_grads", "checkpoint",
-    "checkpoint_loop", "clipped_gradient", "complex", "cond", "custom_gradient", "custom_jvp", "custom_vjp", "debug",
-    "extend", "fft", "gnvp", "grad", "hessian", "hessian_diagonal", "hvp", "implicit_function",
-    "influence", "inspect", "jac_diagonal", "jacobian", "jit", "jvp", "laplacian", "linalg",
-    "linearize", "nn", "optim", "per_example_norms", "pow", "profile", "random", "round", "running", "scan", "sparse",
-    "special", "stop_gradient", "value_and_grad", "vjp", "vmap", "while_loop",
+    "checkpoint_loop", "clipped_gradient", "complex", "cond", "custom_gradient", "custom_jvp",
+    "custom_vjp", "debug", "extend", "fft", "gnvp", "grad", "hessian", "hessian_diagonal", "hvp",
+    "implicit_function", "influence", "inspect", "jac_diagonal", "jacobian", "jit", "jvp",
+    "laplacian", "linalg", "linearize", "nn", "optim", "per_example_norms", "pow", "profile",
+    "random", "round", "running", "scan", "sparse", "special", "stop_gradient", "value_and_grad",
+    "vjp", "vmap", "while_loop",
 ]  # fmt: skip
 __all__ += sorted(_public.keys() - {*__all__})
 
@@ -128,7 +129,8 @@ _LATE = (
 _LATE_FUNCTIONS = {
     "clipped_gradient": "transforms.per_example", "cond": "transforms.loops",
     "inspect": "inspector", "jit": "transforms.jit",
-    "per_example_norms": "transforms.per_example", "running": "runner", "scan": "transforms.loops", "while_loop": "transforms.loops",
+    "per_example_norms": "transforms.per_example", "running": "runner",
+    "scan": "transforms.loops", "while_loop": "transforms.loops",
 }  # fmt: skip
 
 #: Dtypes of `ml_dtypes`, which is imported when one of them is first used.

@@ -142,7 +142,7 @@ class Block:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.asarray(self.todense(), dtype=dtype)
 
-    def wrapped(self) -> Block:
+    def __wengert_wrapped__(self) -> Block:
         """Return the block with a tensor for its values."""
         return self._with(wrap(self.values))
 
@@ -400,6 +400,8 @@ def add(xp: Any, a: Any, b: Any, owned: bool = False) -> Any:
         else:
             np.add.at(a, b.index, b.values)  # positions may be there twice
         return a
+    if isinstance(b, Deferred) and not isinstance(a, Deferred):
+        b = b.todense(xp)
     if owned:
         a += b
         return a

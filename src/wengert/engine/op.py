@@ -112,6 +112,7 @@ class Op:
         self.params = tuple(params)
         self.compute = compute
         self.variadic = variadic
+        self.takes_deferred = not self.args  # nothing is computed from the cotangent of a leaf
         if len(rules) != len(self.args):
             raise RuleError(
                 f"{name}: takes the arrays {self.args} but declares {len(rules)} rules; "
@@ -234,7 +235,7 @@ ALIAS = Op("alias", ("x",), lambda xp, x: x, (lambda xp, g: g,))
 ALIAS.pull_block = OUTPUT.pull_block = lambda xp, g, *_: g  # type: ignore[method-assign]
 ALIAS.reach = ALIAS.depends = lambda region, *_: region  # type: ignore[method-assign]
 ALIAS.takes_rows = OUTPUT.takes_rows = True
-LEAF.takes_deferred = ALIAS.takes_deferred = True
+ALIAS.takes_deferred = True
 
 
 def leaf(shape: Any, dtype: Any) -> Node:

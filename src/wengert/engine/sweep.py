@@ -71,9 +71,6 @@ class Carried:
         if isinstance(part, Deferred):
             if not (self.defers or part.can_wait):
                 part = part.todense(self.xp)
-            elif parent in self.owned:
-                self.cotangents[parent] += part
-                return None
         # what is no array at all, `fit` has words for
         fits = getattr(part, "shape", None) == parent.shape and part.dtype is parent.dtype
         if not fits or type(part) is Block:

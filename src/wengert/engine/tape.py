@@ -229,7 +229,10 @@ class Tape:
         return seeds
 
     def _sweep(
-        self, pairs: list[tuple[Part, Tensor]], places: Sequence[Part | None], last: bool = True,
+        self,
+        pairs: list[tuple[Part, Tensor]],
+        places: Sequence[Part | None],
+        last: bool = True,
         defers: bool = False,
     ) -> dict[Node, Any]:
         """Return the cotangents of the sources that a path leads to, as tensors.
@@ -279,7 +282,7 @@ def on_tensors(entries: list[Node], given: list[Tensor], recording: Tokens) -> b
 
 
 def _wrapped(g: Any) -> Any:
-    return g.wrapped() if hasattr(g, "wrapped") else wrap(g)
+    return g.__wengert_wrapped__() if hasattr(g, "__wengert_wrapped__") else wrap(g)
 
 
 def _converted(value: Any, what: str) -> Tensor:

@@ -92,7 +92,7 @@ def clipped_gradient(
         xp: Any = Tensor._namespace
         tensors = map_leaves(lambda leaf: as_tensor(leaf, what), list(examples))
         norms, parts = vmap(of_one)(*tensors)
-        weights = xp.where(norms > max_norm, max_norm / norms, xp.ones_like(norms))
+        weights = max_norm / xp.maximum(norms, max_norm)
         sums = [
             like_given(_weighted(xp, weights, part), leaf)
             for part, leaf in zip(parts, given, strict=True)

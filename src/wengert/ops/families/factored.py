@@ -40,7 +40,7 @@ class Products(Deferred):
         return self.count <= _FEW and type(self.pairs[0][0]) is not Tensor
 
     @property
-    def T(self) -> Products:  # noqa: N802
+    def T(self) -> Products:
         """The transpose."""
         turned = self._copy()
         turned.shape = self.shape[::-1]
@@ -166,7 +166,7 @@ class Factored:
         return sum(int(getattr(f, "_raw", f).nbytes) for f in (self.left, self.right))
 
     @property
-    def T(self) -> Factored:  # noqa: N802
+    def T(self) -> Factored:
         """The transpose, from the transposes of the factors."""
         return Factored(self.right.T, self.left.T)
 
@@ -237,7 +237,7 @@ class Factored:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.asarray(self.todense(), dtype=dtype)
 
-    def wrapped(self) -> Factored:
+    def __wengert_wrapped__(self) -> Factored:
         """Return the same with tensors for factors."""
         return Factored(wrap(self.left), wrap(self.right))
 

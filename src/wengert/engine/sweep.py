@@ -68,9 +68,8 @@ class Carried:
         if part is None:
             return None
         parent = edge[0]
-        if isinstance(part, Deferred):
-            if not (self.defers or part.can_wait):
-                part = part.todense(self.xp)
+        if isinstance(part, Deferred) and not (self.defers or part.can_wait):
+            part = part.todense(self.xp)
         # what is no array at all, `fit` has words for
         fits = getattr(part, "shape", None) == parent.shape and part.dtype is parent.dtype
         if not fits or type(part) is Block:

@@ -149,6 +149,42 @@ def _autograd(**sizes: Any) -> Run:
     return lambda: step(parameters)
 
 
+def _norms(**sizes: Any) -> Run:
+    wg = peers.load("wengert")
+    x, labels, parameters = data(**sizes)
+    x, labels = wg.asarray(x), wg.asarray(labels)
+    parameters = [wg.asarray(p) for p in parameters]
+
+    def loss(parameters: Any, x: Any, label: Any) -> Any:
+        w1, b1, w2, b2, w3, b3 = parameters
+        h = wg.nn.relu(wg.nn.linear(x, w1, b1))
+        h = wg.nn.relu(wg.nn.linear(h, w2, b2))
+        return wg.nn.cross_entropy(wg.nn.linear(h, w3, b3), label)
+
+    norms = wg.per_example_norms(loss, parameters)
+    return lambda: norms(x, labels)
+
+
+def _jax_norms(**sizes: Any) -> Run:
+    jax = peers.load("jax")
+    jnp = jax.numpy
+    x, labels, parameters = data(**sizes)
+    x, labels = jnp.asarray(x), jnp.asarray(labels)
+    parameters = [jnp.asarray(p) for p in parameters]
+
+    def loss(parameters: Any, x: Any, label: Any) -> Any:
+        w1, b1, w2, b2, w3, b3 = parameters
+        h = jax.nn.relu(x @ w1 + b1)
+        h = jax.nn.relu(h @ w2 + b2)
+        return -jax.nn.log_softmax(h @ w3 + b3)[label]
+
+    def norm(x: Any, label: Any) -> Any:
+        return jnp.sqrt(sum(jnp.sum(g**2) for g in jax.grad(loss)(parameters, x, label)))
+
+    norms = jax.jit(jax.vmap(norm))
+    return lambda: jax.block_until_ready(norms(x, labels))
+
+
 CASES = [
     Case(
         name="mlp",
@@ -165,5 +201,14 @@ CASES = [
         must={"numpy": 1.1, "torch": 1.0, "tensorflow": 1.0, "jax jit": 1.0},
         sizes={"batch": 256, "widths": (784, 512, 512, 10)},
         small={"batch": 5, "widths": (8, 6, 7, 4)},
-    )
+    ),
+    Case(
+        name="per-example-norms",
+        about="norms of the gradients of 256 examples, MLP 784-512-512-10, beside one of the batch",
+        competitors={"wengert": _norms, "wengert batch": _wengert, "jax jit": _jax_norms},
+        must={"wengert batch": 1.6},
+        sizes={"batch": 256, "widths": (784, 512, 512, 10)},
+        small={"batch": 5, "widths": (8, 6, 7, 4)},
+        agree=False,  # the batch has another gradient; tests compare with JAX
+    ),
 ]

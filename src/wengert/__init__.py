@@ -55,6 +55,7 @@ from wengert.ops.elementwise import abs_ as abs
 from wengert.ops.elementwise import complex_ as complex
 from wengert.ops.elementwise import power as pow
 from wengert.ops.elementwise import round_ as round
+from wengert.ops.families.factored import Factored
 from wengert.ops.indexing import *  # noqa: F403
 from wengert.ops.joining import *  # noqa: F403
 from wengert.ops.namespace import PUBLIC as _public
@@ -105,15 +106,16 @@ GradientTape.inspect = _inspect_tape
 
 __all__ = [
     "BackendError", "Block", "CompileError", "CutPathError", "CutPathWarning", "DegenerateWarning",
-    "DtypeError", "Explanation", "ForwardAccumulator", "GradientCheckError", "GradientTape",
-    "NoGradientError", "NoGradientWarning", "NoRuleError", "NonFiniteError",
+    "DtypeError", "Explanation", "Factored", "ForwardAccumulator", "GradientCheckError",
+    "GradientTape", "NoGradientError", "NoGradientWarning", "NoRuleError", "NonFiniteError",
     "Reason", "RuleError", "ShapeError", "TapeError", "Tensor", "UnconnectedWarning", "Variable",
     "WengertError", "abs", "allow_host_fallback", "bool", "check_grads", "checkpoint",
-    "checkpoint_loop", "complex", "cond", "custom_gradient", "custom_jvp", "custom_vjp", "debug",
-    "extend", "fft", "gnvp", "grad", "hessian", "hessian_diagonal", "hvp", "implicit_function",
-    "influence", "inspect", "jac_diagonal", "jacobian", "jit", "jvp", "laplacian", "linalg",
-    "linearize", "nn", "optim", "pow", "profile", "random", "round", "running", "scan", "sparse",
-    "special", "stop_gradient", "value_and_grad", "vjp", "vmap", "while_loop",
+    "checkpoint_loop", "clipped_gradient", "complex", "cond", "custom_gradient", "custom_jvp",
+    "custom_vjp", "debug", "extend", "fft", "gnvp", "grad", "hessian", "hessian_diagonal", "hvp",
+    "implicit_function", "influence", "inspect", "jac_diagonal", "jacobian", "jit", "jvp",
+    "laplacian", "linalg", "linearize", "nn", "optim", "per_example_norms", "pow", "profile",
+    "random", "round", "running", "scan", "sparse", "special", "stop_gradient", "value_and_grad",
+    "vjp", "vmap", "while_loop",
 ]  # fmt: skip
 __all__ += sorted(_public.keys() - {*__all__})
 
@@ -125,8 +127,10 @@ _LATE = (
 
 #: Functions whose modules are.
 _LATE_FUNCTIONS = {
-    "cond": "transforms.loops", "inspect": "inspector", "jit": "transforms.jit",
-    "running": "runner", "scan": "transforms.loops", "while_loop": "transforms.loops",
+    "clipped_gradient": "transforms.per_example", "cond": "transforms.loops",
+    "inspect": "inspector", "jit": "transforms.jit",
+    "per_example_norms": "transforms.per_example", "running": "runner",
+    "scan": "transforms.loops", "while_loop": "transforms.loops",
 }  # fmt: skip
 
 #: Dtypes of `ml_dtypes`, which is imported when one of them is first used.
@@ -144,6 +148,7 @@ if _TYPE_CHECKING:
     from wengert.runner import running
     from wengert.transforms.jit import jit
     from wengert.transforms.loops import cond, scan, while_loop
+    from wengert.transforms.per_example import clipped_gradient, per_example_norms
 
     bfloat16: _dtype
     float8_e4m3fn: _dtype

@@ -169,7 +169,7 @@ def _sum_of_lines(x: np.ndarray, axis: Any, keepdims: bool) -> np.ndarray | None
     kept = (*shape[:first], *(1,) * (len(axes) if keepdims else 0), *shape[last:])
     if inner == 1 < outer and 1 < count <= _SHORT:
         return x.reshape(outer, count).dot(_ONES[x.dtype][:count]).reshape(kept)
-    if 1 < inner <= _SHORT // 2 and (count >= 64 or (outer == 1 and count > 1)):
+    if 1 < inner <= _SHORT // 2 and (count >= 64 or (outer == 1 and count >= 32)):
         return np.matmul(np.ones(count, x.dtype), x.reshape(outer, count, inner)).reshape(kept)
     return None
 

@@ -14,6 +14,8 @@ other array is dense. What `add` returns:
                       else dense
     dense    dense    dense                                dense
 
+A `Deferred` one is an array as soon as it is added to anything but its like.
+
 Zero by structure is not zero by number. What is zero by structure stays zero, whatever it
 meets; a number 0 that meets an infinite derivative is NaN.
 
@@ -140,6 +142,10 @@ class Block:
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.asarray(self.todense(), dtype=dtype)
 
+    def __wengert_wrapped__(self) -> Block:
+        """Return the block with a tensor for its values."""
+        return self._with(wrap(self.values))
+
     def _with(self, values: Any) -> Block:
         return Block(self.shape, self.region, values, self._mask)
 
@@ -175,6 +181,26 @@ class Block:
         where = ", ".join(map(_positions, self.region))
         masked = ", masked" if self.is_masked else ""
         return f"Block(shape={self.shape}, nonzero=[{where}]{masked}, values={self.values!r})"
+
+
+class Deferred:
+    """A cotangent that is an array of `shape` and `dtype` only when somebody needs the numbers.
+
+    Two that are added stay deferred. ``a + b`` is new; ``a += b`` writes into `a`.
+    """
+
+    __slots__ = ()
+    __array_ufunc__ = None  # NumPy's operators leave the answer to ours
+    shape: tuple[int, ...]
+    dtype: Any
+    #: whether a sweep does better to wait for further ones than to compute this one now
+    can_wait: bool | property = False
+
+    def todense(self, xp: Any = None) -> Any:
+        """Return the array."""
+
+    def answer(self) -> Any:
+        """Return what those get who take other answers than arrays."""
 
 
 def _namespace(values: Any) -> Any:
@@ -268,6 +294,8 @@ def part_of(value: Any, region: Region) -> Any:
 def unbroadcast(xp: Any, g: Any, shape: tuple[int, ...]) -> Any:
     """Return `g` summed over the axes along which `shape` was repeated to give g.shape."""
     lead = len(g.shape) - len(shape)
+    if lead > 0 and g.shape[lead:] == shape:
+        return xp.sum(g, axis=tuple(range(lead)))
     axes = tuple(range(lead)) + tuple(
         lead + i for i, n in enumerate(shape) if n == 1 and g.shape[lead + i] != 1
     )
@@ -361,6 +389,8 @@ def add(xp: Any, a: Any, b: Any, owned: bool = False) -> Any:
     if type(a) is Block:
         return _add_blocks(xp, a, b) if type(b) is Block else add(xp, b, a)
     if type(b) is Block:
+        if isinstance(a, Deferred):
+            return add(xp, a.todense(xp), b)
         if not b.shape or xp is not backends.NUMPY or a.dtype != b.dtype:
             return a + b.todense(xp)
         if not owned:
@@ -370,6 +400,8 @@ def add(xp: Any, a: Any, b: Any, owned: bool = False) -> Any:
         else:
             np.add.at(a, b.index, b.values)  # positions may be there twice
         return a
+    if isinstance(b, Deferred) and not isinstance(a, Deferred):
+        b = b.todense(xp)
     if owned:
         a += b
         return a

@@ -80,6 +80,8 @@ class Op:
     aliases = True
     #: whether `pull_block` takes a Block on a list of positions
     takes_rows = False
+    #: whether a cotangent that is not computed yet may go through
+    takes_deferred = False
     #: whether `push` takes tangents with an axis of directions: see `ops.families.directions`
     takes_directions = False
     #: whether a rule of several results gets None, in place of zeros, for those not used
@@ -110,6 +112,7 @@ class Op:
         self.params = tuple(params)
         self.compute = compute
         self.variadic = variadic
+        self.takes_deferred = not self.args  # nothing is computed from the cotangent of a leaf
         if len(rules) != len(self.args):
             raise RuleError(
                 f"{name}: takes the arrays {self.args} but declares {len(rules)} rules; "
@@ -232,6 +235,7 @@ ALIAS = Op("alias", ("x",), lambda xp, x: x, (lambda xp, g: g,))
 ALIAS.pull_block = OUTPUT.pull_block = lambda xp, g, *_: g  # type: ignore[method-assign]
 ALIAS.reach = ALIAS.depends = lambda region, *_: region  # type: ignore[method-assign]
 ALIAS.takes_rows = OUTPUT.takes_rows = True
+ALIAS.takes_deferred = True
 
 
 def leaf(shape: Any, dtype: Any) -> Node:

@@ -12,7 +12,7 @@ from operator import attrgetter
 from typing import Any
 
 from wengert.backends import is_inexact
-from wengert.engine.cotangents import Block, Region, add, around, fit, restrict, zero
+from wengert.engine.cotangents import Block, Deferred, Region, add, around, fit, restrict, zero
 from wengert.engine.node import Edge, Edges, Node, Token, Values, watching
 from wengert.engine.op import OUTPUT, Op
 from wengert.engine.record import output_node
@@ -57,10 +57,10 @@ class Carried:
     is written into its memory.
     """
 
-    __slots__ = ("cotangents", "may_write", "owned", "xp")
+    __slots__ = ("cotangents", "defers", "may_write", "owned", "xp")
 
-    def __init__(self, xp: Any, seeds: dict[Node, Any], may_write: bool) -> None:
-        self.xp, self.cotangents, self.may_write = xp, seeds, may_write
+    def __init__(self, xp: Any, seeds: dict[Node, Any], may_write: bool, defers: bool) -> None:
+        self.xp, self.cotangents, self.may_write, self.defers = xp, seeds, may_write, defers
         self.owned: set[Node] = set()
 
     def add(self, op: Op, edge: Edge, part: Any) -> None:
@@ -68,6 +68,8 @@ class Carried:
         if part is None:
             return None
         parent = edge[0]
+        if isinstance(part, Deferred) and not (self.defers or part.can_wait):
+            part = part.todense(self.xp)
         # what is no array at all, `fit` has words for
         fits = getattr(part, "shape", None) == parent.shape and part.dtype is parent.dtype
         if not fits or type(part) is Block:
@@ -77,7 +79,7 @@ class Carried:
         held = self.cotangents.get(parent)
         if held is None:
             total, is_new = part, op.fresh
-        elif parent in self.owned and type(part) is not Block:
+        elif parent in self.owned and type(part) is type(held):
             held += part  # NumPy's scalars become others
             total, is_new = held, False
         else:
@@ -106,6 +108,7 @@ def reverse(
     ends: Collection[Node] = (),
     free: Callable[[Node], None] = Node.free,
     skips_empty: bool = True,
+    defers: bool = False,
 ) -> dict[Node, Any]:
     """Return the cotangents of `sources`; those that no path leads to are missing.
 
@@ -117,12 +120,13 @@ def reverse(
     tensors; `release`, that each node gives up its values once they are used (by `free`),
     unless a live tape other than this one cares about it. Of the sources in `regions` only a part
     is asked for. Paths end at `ends`: no cotangent goes through one of them to another. Cotangents
-    without elements are zero by structure, and go no further if `skips_empty` says so.
+    without elements are zero by structure, and go no further if `skips_empty` says so. What is
+    `Deferred` is not computed if `defers` says so: its `answer` is the result.
     """
     wanted = leading_to(sources, entries)
     limits = reached(regions, entries, wanted, sources) if regions else {}
     known = {node: g for node, g in seeds.items() if node in wanted}
-    carried = Carried(xp, known, not recorded and xp.writable)
+    carried = Carried(xp, known, not recorded and xp.writable, defers)
     cotangents, owned, add_part = carried.cotangents, carried.owned, carried.add
     results: dict[Node, Any] = {}
     array = getattr(xp, "array", None) if not recorded else None
@@ -135,11 +139,13 @@ def reverse(
             g = restrict(xp, g, limits[node])
         if node in sources:
             results[node] = g
+            if isinstance(g, Deferred):
+                results[node] = g.answer() if defers else g.todense(xp)
         first = node.parent
         if first is None or (ends and node in ends):
             continue
         op = node.op
-        if type(g) is Block or type(g) is list:
+        if type(g) is Block or type(g) is list or isinstance(g, Deferred):
             g = _as_taken(xp, node, g, seeds, skips_empty)
         edges: Edges = ((first, node.argument, node.values), *node.others)
         for edge in edges:
@@ -185,6 +191,8 @@ def _as_taken(xp: Any, node: Node, g: Any, seeds: dict[Node, Any], skips_empty: 
     """
     if type(g) is list:
         return [_dense(xp, node, k, part, seeds) for k, part in enumerate(g)]
+    if type(g) is not Block:
+        return g if node.op.takes_deferred else g.todense(xp)
     if all(map(len, g.region)):
         return g if node.op.takes_rows else g.ranged(xp)
     return None if skips_empty else g.todense(xp)

@@ -141,7 +141,8 @@ class Tape:
         unconnected_gradients
             What to return where no path leads to a source: "none" for None, "zero" for zeros.
         dense
-            False to get a `Block` where the result is zero outside of one.
+            False to get a `Block` where the result is zero outside of one, and `Factored` where it
+            is a product of smaller matrices.
         """
         self._check_asked("gradient", unconnected_gradients)
         targets = [part_of_tape(t, "gradient: target") for t in flatten(target)[0]]
@@ -151,7 +152,7 @@ class Tape:
         places = [None if s is None else part_of_tape(s, "gradient: source") for s in given]
         seeds = self._seeds(target, targets, output_gradients)
         self._spend("gradient")
-        found = self._sweep(seeds, places)
+        found = self._sweep(seeds, places, defers=not dense)
         zero = unconnected_gradients == "zero"
         answers = [_answer(found, place, zero, dense) for place in places]
         if watching.get() is not None or (len(found) < len(places) and not zero):
@@ -228,7 +229,11 @@ class Tape:
         return seeds
 
     def _sweep(
-        self, pairs: list[tuple[Part, Tensor]], places: Sequence[Part | None], last: bool = True
+        self,
+        pairs: list[tuple[Part, Tensor]],
+        places: Sequence[Part | None],
+        last: bool = True,
+        defers: bool = False,
     ) -> dict[Node, Any]:
         """Return the cotangents of the sources that a path leads to, as tensors.
 
@@ -256,7 +261,9 @@ class Tape:
         try:
             release = self._token if last and not self._persistent else None
             parts, ends = regions_of(wanted), self._token.starts
-            found = reverse(xp, entries, seeds, sources, recorded, release, parts, ends)
+            found = reverse(
+                xp, entries, seeds, sources, recorded, release, parts, ends, defers=defers
+            )
         finally:
             LOCATED.leave(located)
             active.set(before)
@@ -275,7 +282,7 @@ def on_tensors(entries: list[Node], given: list[Tensor], recording: Tokens) -> b
 
 
 def _wrapped(g: Any) -> Any:
-    return ct.Block(g.shape, g.region, wrap(g.values), g._mask) if type(g) is ct.Block else wrap(g)
+    return g.__wengert_wrapped__() if hasattr(g, "__wengert_wrapped__") else wrap(g)
 
 
 def _converted(value: Any, what: str) -> Tensor:
@@ -337,8 +344,9 @@ def _answer(found: dict[Node, Any], place: Part | None, zero: bool, dense: bool)
         shape = place.tensor.shape if place.selection is None else place.selection.shape
         return wrap(xp.zeros(shape, dtype=place.tensor.dtype))
     if place.selection is not None:
+        g = g if type(g) in (Tensor, ct.Block) else g.todense()
         return place.selection.pick(Tensor._namespace, g)
-    if type(g) is not ct.Block:
+    if type(g) is Tensor:
         return wrap(g._raw, g._node)  # a tensor of its own for each place: it may be assigned to
     return g.todense(Tensor._namespace) if dense else g
 

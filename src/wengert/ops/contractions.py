@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import string
 from typing import Any
@@ -60,6 +61,8 @@ def matmul_reached(region: Region, argument: int, shape: Any, shapes: Any) -> Re
 
 def _multiplied(xp: Any, x1: Any, x2: Any) -> Any:
     """Return the matrix product; many of a column with a row are slow in NumPy's matmul."""
+    if type(x1) is np.ndarray and x1.ndim == 2 == x2.ndim:
+        return x1.dot(x2)  # for small matrices in half the time of np.matmul
     if xp is not backends.NUMPY or x1.shape[-1] != 1 or max(x1.ndim, x2.ndim) < 3:
         return xp.matmul(x1, x2)
     if x1.dtype.kind == x2.dtype.kind == "f":
@@ -105,6 +108,19 @@ def _product(op: Op, level: Level, rows: Tensor, matrix: Tensor) -> Any:
     return matrix[units.start : units.stop]
 
 
+def as_rows(xp: Any, x: Any) -> Any:
+    """Return x as a matrix, with all axes but the last made one."""
+    return x if len(x.shape) == 2 else xp.reshape(x, (math.prod(x.shape[:-1]), x.shape[-1]))
+
+
+def _factors_of_first(xp: Any, g: Any, x2: Any, shapes: Any) -> Any:
+    return (g.T, adjoint(xp, x2)) if len(g.shape) == 2 == len(shapes[1]) else None
+
+
+def _factors_of_second(xp: Any, g: Any, x1: Any, shapes: Any) -> Any:
+    return (conj(xp, as_rows(xp, x1)), as_rows(xp, g)) if len(shapes[1]) == 2 else None
+
+
 matrix_product = contraction(
     "matmul",
     lambda xp, g, x2, shapes: _multiplied(xp, g, adjoint(xp, x2)),
@@ -113,6 +129,7 @@ matrix_product = contraction(
     reached=matmul_reached,
     summed=lambda shapes: shapes[0][-1],
     takes_rows=True,
+    factors=(_factors_of_first, _factors_of_second),
     compute=_multiplied,
     batch=_matmul_batch,
     samples=[
@@ -126,13 +143,7 @@ matrix_product = contraction(
 )
 
 
-def _multiplied_on_numpy(x1: np.ndarray, x2: np.ndarray) -> np.ndarray:
-    if x1.ndim == 2 == x2.ndim:
-        return x1.dot(x2)  # for small matrices in half the time of np.matmul
-    return _multiplied(backends.NUMPY, x1, x2)
-
-
-matrix_product.op.numpy_function = _multiplied_on_numpy
+matrix_product.op.numpy_function = functools.partial(_multiplied, backends.NUMPY)
 
 
 def matmul(x1: Any, x2: Any, /) -> Tensor:

@@ -13,6 +13,7 @@ from wengert import backends
 from wengert.engine.batching import Batched, Level
 from wengert.engine.cotangents import (
     Block,
+    Deferred,
     Region,
     restrict,
     slices,
@@ -207,9 +208,15 @@ def _permute_block(xp: Any, g: Block, axes: tuple[int, ...]) -> Block:
     return Block(shape, region, xp.permute_dims(g.values, back))
 
 
+def _permute_back(xp: Any, g: Any, axes: Any) -> Any:
+    if isinstance(g, Deferred):
+        return g.T if axes == (1, 0) else g
+    return xp.permute_dims(g, _inverse(axes))
+
+
 permuted = position_map(
     "permute_dims",
-    lambda xp, g, axes: xp.permute_dims(g, _inverse(axes)),
+    _permute_back,
     params=("axes",),
     block=_permute_block,
     reached=lambda region, shape, axes: tuple(region[a] for a in axes),
@@ -217,6 +224,7 @@ permuted = position_map(
     batch=batching.with_params(lambda _, p: {"axes": (0, *[a + 1 for a in p["axes"]])}),
     samples=[sample((2, 3), axes=(1, 0)), sample((2, 3, 4), axes=(2, 0, 1)), sample((), axes=())],
 )
+permuted.op.takes_deferred = True
 permuted.op.numpy_function = lambda x, *, axes: x.transpose(axes)
 
 

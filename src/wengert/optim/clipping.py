@@ -15,6 +15,7 @@ from wengert.engine.cotangents import Block
 from wengert.engine.tensor import Tensor
 from wengert.errors import DtypeError
 from wengert.ops import batching
+from wengert.ops.families.factored import Factored
 from wengert.optim.leaves import check_inexact, each_once, for_each, like, raw, tensor, traced
 from wengert.transforms.gradients import stop_gradient
 from wengert.trees import flatten
@@ -53,8 +54,8 @@ def clip_by_value(gradients: Any, limit: float | tuple[float, float]) -> Any:
         return xp.clip(values, low, high)
 
     def clip_leaf(leaf: Any) -> Any:
-        if type(leaf) is Block and not low <= 0 <= high:
-            leaf = leaf.todense()  # its zeros move too
+        if type(leaf) is Factored or (type(leaf) is Block and not low <= 0 <= high):
+            leaf = leaf.todense()  # of a Block, zeros move too
         return _on_values(clip, leaf)
 
     return _for_each("clip_by_value", clip_leaf, gradients)
@@ -103,7 +104,7 @@ def global_norm(tree: Any) -> Any:
     `wg.optim.global_norm([3.0, [None, 4.0]])` is `5.0`.
     """
     leaves = [leaf for leaf in flatten(tree)[0] if leaf is not None]
-    values = [each_once(leaf).values if type(leaf) is Block else leaf for leaf in leaves]
+    values = [_with_the_norm_of(leaf) for leaf in leaves]
     if _are_on_a_device(values):
         return _norm_there(values)
     norm = math.hypot(*(_norm(raw(value)) for value in values))
@@ -122,6 +123,13 @@ def _checked_limit(name: str, max_norm: Any) -> float:
     return float(max_norm)
 
 
+def _with_the_norm_of(leaf: Any) -> Any:
+    """Return an array that has the norm of a leaf: of a Block its values, of products the norm."""
+    if type(leaf) is Factored:
+        return leaf.norm()
+    return each_once(leaf).values if type(leaf) is Block else leaf
+
+
 def _for_each(name: str, function: Callable[[Any], Any], tree: Any) -> Any:
     """Return the tree with a function applied to each leaf but None; an error says to which."""
     leaves, rebuild = flatten(tree)
@@ -137,6 +145,8 @@ def _on_values(function: Callable[[Any, Any], Any], leaf: Any) -> Any:
     if type(leaf) is Block:
         leaf = each_once(leaf)
         return Block(leaf.shape, leaf.region, _on_values(function, leaf.values))
+    if type(leaf) is Factored:  # whose multiple is the product with a multiple of a factor
+        return Factored(_on_values(function, leaf.left), leaf.right)
     if traced(leaf):
         return function(Tensor._namespace, leaf)
     values = raw(leaf)

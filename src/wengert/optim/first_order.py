@@ -22,6 +22,7 @@ from wengert.engine.cotangents import Block, part_of
 from wengert.engine.node import watching
 from wengert.engine.tensor import Tensor
 from wengert.errors import BackendError, DtypeError, ShapeError
+from wengert.ops.families.factored import Factored
 from wengert.ops.variable import Variable
 from wengert.optim import formulas
 from wengert.optim.formulas import Formula
@@ -235,6 +236,8 @@ class _Optimiser:
         self, rate: Any, in_place: bool, leaf: Any, gradient: Any, *kept: Any
     ) -> tuple[Any, ...]:
         """Return the new value of a parameter, and its new state."""
+        if type(gradient) is Factored:
+            gradient = gradient.todense()
         if gradient is None:
             if isinstance(leaf, Variable) and leaf._why_none():
                 raise leaf._no_gradient(self._name)

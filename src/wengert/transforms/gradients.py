@@ -218,7 +218,7 @@ class Call:
         )
 
 
-def _scalar(call: Call) -> Tensor:
+def scalar(call: Call) -> Tensor:
     """Return the result of a function as the scalar that grad differentiates."""
     result = call.result
     if isinstance(result, Variable):
@@ -268,7 +268,7 @@ def value_and_grad(
     @functools.wraps(fun)
     def with_gradient(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
         call = Call(fun, argnums, has_aux, args, kwargs, "value_and_grad")
-        value = _scalar(call)
+        value = scalar(call)
         gradient = call.gradients(None)
         answer = call.outward(value)
         if isinstance(answer, np.ndarray):
@@ -298,7 +298,7 @@ def grad(
     @functools.wraps(fun)
     def gradient(*args: Any, **kwargs: Any) -> Any:
         call = Call(fun, argnums, has_aux, args, kwargs, "grad")
-        _scalar(call)
+        scalar(call)
         answer = call.gradients(None)
         return (answer, call.outward(call.aux)) if has_aux else answer
 

@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, Unpack
 
 from wengert.engine.cotangents import Block, Region, cut, unbroadcast_block
-from wengert.engine.node import Node, Values
+from wengert.engine.node import Edges, Node, Values
 from wengert.engine.op import Op
 from wengert.engine.tensor import Tensor
 from wengert.ops.families.declare import Operation, Rule, Tests, by_name, declared, run
 from wengert.ops.families.directions import Directions, lead_of
+from wengert.ops.families.factored import Products
 from wengert.ops.families.structure import zeros_for
 
 
@@ -24,6 +25,8 @@ class Contraction(Op):
     regions: Callable[..., Sequence[Region]]
     reached: Callable[..., Region] | None = None
     summed: Callable[..., int] | None = None
+    #: for each operand the matrices that its rule multiplies, or None: see `contraction`
+    factors: Sequence[Callable[..., Any] | None] = ()
     #: of an operation whose last operand is added to the products: the axis of the result it is on
     added: int | None = None
 
@@ -32,6 +35,27 @@ class Contraction(Op):
         reads = self.reads[0 if self.variadic else argument] or ()
         known = dict(zip(reads, values, strict=True))
         return known, {k: v for k, v in known.items() if k in self.params}
+
+    def pull(self, xp: Any, g: Any, node: Node, edges: Edges, own: bool = False) -> Sequence[Any]:
+        """Return the cotangents of the operands; of matrices that no rule reads, as products."""
+        if type(g) is Block or not self.factors:
+            return super().pull(xp, g, node, edges)
+        parts = []
+        for parent, argument, values in edges:
+            part = None
+            if parent.op.takes_deferred:
+                part = self._products(xp, g, parent, argument, values)
+            parts.append(self.rules[argument](xp, g, *values) if part is None else part)  # type: ignore[misc]
+        return parts
+
+    def _products(self, xp: Any, g: Any, parent: Node, argument: int, values: Any) -> Any:
+        """Return the cotangent of an operand as a product of factors, or None."""
+        find = self.factors[argument]
+        if find is None or (pair := find(xp, g, *values)) is None:
+            return None
+        products = Products(*pair)
+        fits = products.shape == parent.shape and pair[1].dtype == products.dtype == parent.dtype
+        return products if fits else None
 
     def pull_block(
         self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: Values
@@ -44,7 +68,13 @@ class Contraction(Op):
                 known[name] = tuple(map(cut, value, regions))
             elif name in self.args:
                 known[name] = cut(value, regions[self.args.index(name)])
-        part = self.pull_array(xp, g.values, node, argument, tuple(known.values()))
+        read = tuple(known.values())
+        products = None
+        if self.factors and parent.op.takes_deferred:
+            products = self._products(xp, g.values, parent, argument, read)
+        if products is not None:
+            return products
+        part = self.pull_array(xp, g.values, node, argument, read)
         return unbroadcast_block(xp, part, regions[argument], parent.shape)
 
     def push(self, xp: Any, node: Node, edges: Sequence[Any]) -> Any:
@@ -115,6 +145,7 @@ def contraction(
     summed: Callable[..., int] | None = None,
     takes_rows: bool = False,
     added: int | None = None,
+    factors: Sequence[Callable[..., Any] | None] = (),
     **tests: Unpack[Tests],
 ) -> Operation[Tensor]:
     """Declare sums of products, by a transpose for each operand, which reads `shapes`.
@@ -124,6 +155,9 @@ def contraction(
     of the result that depends on it; ``summed(shapes, **params)``, how many products are summed
     for an element. `takes_rows` says that the first two work on lists of positions; `added`, that
     the last operand is a vector that is added to the products, along this axis of the result.
+    `factors` has for each operand what its rule multiplies, if that is two matrices: a function
+    ``(xp, g, *values) -> (left, right)`` that reads what the rule reads, which is then
+    ``left.T @ right``; or None.
     """
     op = Contraction(name, args, compute or by_name(name), rules, params, variadic)
     op.regions = regions
@@ -131,4 +165,5 @@ def contraction(
     op.summed = summed
     op.takes_rows = takes_rows
     op.added = added
+    op.factors = factors
     return declared(op, tests)

@@ -30,7 +30,7 @@ from wengert.ops.batching import (
     rebatched,
 )
 from wengert.ops.checks import array_like, integers, like, misfit, real
-from wengert.ops.contractions import adjoint, conj, matmul
+from wengert.ops.contractions import adjoint, as_rows, conj, matmul
 from wengert.ops.families import contraction, sample
 from wengert.ops.families import linear as declare_linear
 from wengert.ops.indexing import scatter
@@ -52,7 +52,7 @@ def _by_rows(xp: Any, x: Any, matrix: Any) -> Any:
         return xp.matmul(x, matrix)
     if len(x.shape) == 2:
         return x.dot(matrix)
-    y = _rows(xp, x).dot(matrix)
+    y = as_rows(xp, x).dot(matrix)
     return y.reshape(*x.shape[:-1], y.shape[-1])
 
 
@@ -70,18 +70,26 @@ def _affine_regions(region: Region, shapes: Any) -> tuple[Region, Region, Region
     return (*batch, rows, inner), (inner, columns), region
 
 
-def _rows(xp: Any, x: Any) -> Any:
-    """Return x as a matrix, with all axes but the last made one."""
-    return x if len(x.shape) == 2 else xp.reshape(x, (math.prod(x.shape[:-1]), x.shape[-1]))
+def _weight_factors(xp: Any, g: Any, x: Any, shapes: Any) -> tuple[Any, Any]:
+    return conj(xp, as_rows(xp, x)), as_rows(xp, g)
 
 
 def _weight_rule(xp: Any, g: Any, x: Any, shapes: Any) -> Any:
-    return _by_rows(xp, adjoint(xp, _rows(xp, x)), _rows(xp, g))
+    rows, columns = _weight_factors(xp, g, x, shapes)
+    return _by_rows(xp, xp.matrix_transpose(rows), columns)
+
+
+def _row_factors(xp: Any, g: Any, x: Any, shapes: Any) -> tuple[Any, Any]:
+    return _weight_factors(xp, g, x, shapes)[::-1]
+
+
+def _row_rule(xp: Any, g: Any, x: Any, shapes: Any) -> Any:
+    return xp.matrix_transpose(_weight_rule(xp, g, x, shapes))
 
 
 def _bias_rule(xp: Any, g: Any, shapes: Any) -> Any:
     """Return the sum over all but the last axis; of many, as a product, which BLAS does faster."""
-    rows = _rows(xp, g)
+    rows = as_rows(xp, g)
     count = rows.shape[0]
     if count == 1:
         return xp.reshape(g, (g.shape[-1],))
@@ -108,6 +116,7 @@ affine = contraction(
     lambda xp, g, weight, shapes: _by_rows(xp, g, adjoint(xp, weight)),
     _weight_rule,
     _bias_rule,
+    factors=(None, _weight_factors, None),
     regions=_affine_regions,
     args=("x", "weight", "bias"),
     compute=_affine,
@@ -137,10 +146,9 @@ def _by_rows_of_examples(op: Op, level: Level, arrays: Any, mapped: Any, params:
 affine_by_rows = contraction(
     "nn.linear_by_rows",
     lambda xp, g, weight, shapes: _by_rows(xp, g, conj(xp, weight)),
-    lambda xp, g, x, shapes: _by_rows(
-        xp, xp.matrix_transpose(_rows(xp, g)), conj(xp, _rows(xp, x))
-    ),
+    _row_rule,
     _bias_rule,
+    factors=(None, _row_factors, None),
     regions=_by_rows_regions,
     args=("x", "weight", "bias"),
     compute=lambda xp, x, weight, bias: _affine(xp, x, xp.matrix_transpose(weight), bias),

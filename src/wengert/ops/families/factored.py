@@ -1,0 +1,257 @@
+"""Products kept as products: cotangents of matrices that are sums of products of factors.
+
+The gradient of a weight by way of ``x @ w`` is a product of ``x`` and a cotangent. A sweep need
+not multiply each of many small products out: it keeps the factors, and multiplies the factors of
+many steps at once. A program that asks with ``dense=False`` gets the factors themselves.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from wengert import backends
+from wengert.engine.cotangents import Deferred
+from wengert.engine.tensor import Tensor, wrap
+from wengert.errors import ShapeError
+
+#: Products of so few terms wait for more: to add matrices up takes longer than to multiply them.
+_FEW = 64
+#: How many numbers may wait in factors before they are multiplied out: some megabytes.
+_MANY = 1 << 20
+
+
+class Products(Deferred):
+    """The sum of products ``rows.T @ columns`` of pairs, and perhaps of a matrix, in a sweep."""
+
+    __slots__ = ("base", "count", "dtype", "pairs", "shape")
+
+    def __init__(self, rows: Any, columns: Any) -> None:
+        self.count, n = rows.shape  # each element is the sum of so many products
+        self.shape = (n, columns.shape[1])
+        self.dtype = rows.dtype
+        self.pairs = [(rows, columns)]
+        self.base: Any = None  # what has been multiplied out
+
+    @property
+    def can_wait(self) -> bool:
+        """Whether a sweep does better to wait for further factors than to multiply these now."""
+        return self.count <= _FEW and type(self.pairs[0][0]) is not Tensor
+
+    @property
+    def T(self) -> Products:
+        """The transpose."""
+        turned = self._copy()
+        turned.shape = self.shape[::-1]
+        turned.pairs = [(columns, rows) for rows, columns in self.pairs]
+        turned.base = None if self.base is None else self.base.T
+        return turned
+
+    def _copy(self) -> Products:
+        copy = object.__new__(Products)
+        for name in self.__slots__:
+            setattr(copy, name, getattr(self, name))
+        copy.pairs = [*self.pairs]
+        return copy
+
+    def __iadd__(self, other: Any) -> Any:
+        if type(other) is not Products:
+            return self.todense() + other
+        self.pairs += other.pairs
+        self.count += other.count
+        if other.base is not None:
+            self.base = other.base if self.base is None else self.base + other.base
+        if self.count * sum(self.shape) > _MANY:
+            self.base, self.pairs, self.count = self.todense(), [], 0
+        return self
+
+    def __add__(self, other: Any) -> Any:
+        total = self._copy()
+        total += other
+        return total
+
+    def __radd__(self, other: Any) -> Any:
+        return other + self.todense()
+
+    def __getitem__(self, key: Any) -> Any:
+        if self.base is not None or not all(type(k) is slice for k in key):
+            return self.todense()[key]
+        part = self._copy()
+        part.pairs = [(rows[:, key[0]], columns[:, key[1]]) for rows, columns in self.pairs]
+        return part.todense()
+
+    def todense(self, xp: Any = None) -> Any:
+        """Return the matrix."""
+        if not self.pairs:
+            return self.base
+        rows, columns = self._factors()
+        product = rows.T.dot(columns) if type(rows) is np.ndarray else rows.T @ columns
+        return product if self.base is None else self.base + product
+
+    def _factors(self) -> tuple[Any, Any]:
+        if len(self.pairs) == 1:
+            return self.pairs[0]
+        rows, columns = zip(*self.pairs, strict=True)
+        xp = _namespace(rows[0])
+        return xp.concat(rows, axis=0), xp.concat(columns, axis=0)
+
+    def answer(self) -> Any:
+        """Return the factors, if they have fewer numbers than the matrix, else the matrix."""
+        if self.base is not None or self.count * sum(self.shape) >= self.shape[0] * self.shape[1]:
+            return self.todense()
+        rows, columns = self._factors()
+        return Factored(rows.T, columns)
+
+
+class Factored:
+    """A matrix that is the product ``left @ right``, which nobody has multiplied out.
+
+    It is what a tape answers with `dense=False` for the gradient of a weight in a product, if the
+    factors have fewer numbers than the weight. Slices, the transpose, sums of two, multiples,
+    products with arrays and the norm are computed from the factors.
+
+    Parameters
+    ----------
+    left, right
+        Matrices of shapes (n, k) and (k, m) and of one dtype: tensors, or arrays of any library.
+
+    Examples
+    --------
+    >>> import numpy as np, wengert as wg
+    >>> w = wg.Variable(np.ones((4096, 4096)))
+    >>> with wg.GradientTape() as tape:
+    ...     loss = wg.sum(wg.ones(4096) @ w)
+    >>> g = tape.gradient(loss, w, dense=False)
+    >>> g
+    Factored(shape=(4096, 4096), terms=1, nbytes=65536)
+    >>> g.norm()
+    Tensor(4096., dtype=float64)
+    """
+
+    __slots__ = ("left", "right")
+    ndim = 2
+
+    def __init__(self, left: Any, right: Any) -> None:
+        if not len(left.shape) == len(right.shape) == 2 or left.shape[1] != right.shape[0]:
+            raise ShapeError(
+                f"Factored: got factors of shapes {tuple(left.shape)} and {tuple(right.shape)}; "
+                "expected matrices (n, k) and (k, m)"
+            )
+        self.left, self.right = left, right
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The shape of the matrix."""
+        return (self.left.shape[0], self.right.shape[1])
+
+    @property
+    def dtype(self) -> Any:
+        """The dtype of the numbers."""
+        return self.left.dtype
+
+    @property
+    def size(self) -> int:
+        """The number of elements of the matrix."""
+        return self.shape[0] * self.shape[1]
+
+    @property
+    def terms(self) -> int:
+        """How many products each element is the sum of: the matrix has at most this rank."""
+        return self.right.shape[0]
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that the factors take."""
+        return sum(int(getattr(f, "_raw", f).nbytes) for f in (self.left, self.right))
+
+    @property
+    def T(self) -> Factored:
+        """The transpose, from the transposes of the factors."""
+        return Factored(self.right.T, self.left.T)
+
+    def todense(self) -> Any:
+        """Return the matrix."""
+        return self.left @ self.right
+
+    def norm(self) -> Any:
+        """Return the Euclidean norm of all elements."""
+        return _namespace(self.left).sqrt(self.square())
+
+    def square(self) -> Any:
+        """Return the sum of the squares of all elements' absolute values."""
+        xp = _namespace(self.left)
+        if self.terms == 1:
+            return _square(xp, self.left) * _square(xp, self.right)
+        if self.terms * sum(self.shape) >= self.size:
+            return _square(xp, self.todense())
+        rows = self.left.T @ xp.conj(self.left)
+        columns = self.right @ xp.conj(self.right.T)
+        square = xp.sum(xp.real(rows * columns))
+        return xp.where(square > 0, square, xp.zeros_like(square))  # it may have rounded below 0
+
+    def __getitem__(self, key: Any) -> Any:
+        keys = key if type(key) is tuple else (key,)
+        if len(keys) > 2 or not all(isinstance(k, (slice, int)) for k in keys):
+            return self.todense()[key]
+        rows, columns = (*keys, slice(None), slice(None))[:2]
+        left, right = self.left[rows], self.right[:, columns]
+        return Factored(left, right) if len(left.shape) == len(right.shape) == 2 else left @ right
+
+    def __matmul__(self, other: Any) -> Any:
+        return self.left @ (self.right @ other)
+
+    def __rmatmul__(self, other: Any) -> Any:
+        return (other @ self.left) @ self.right
+
+    def __mul__(self, factor: Any) -> Factored:
+        return NotImplemented if _has_axes(factor) else Factored(self.left * factor, self.right)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, divisor: Any) -> Factored:
+        return NotImplemented if _has_axes(divisor) else Factored(self.left / divisor, self.right)
+
+    def __neg__(self) -> Factored:
+        return Factored(-self.left, self.right)
+
+    def __add__(self, other: Any) -> Any:
+        if tuple(getattr(other, "shape", ())) != self.shape:
+            return NotImplemented
+        if type(other) is not Factored:
+            return self.todense() + (other.todense() if hasattr(other, "todense") else other)
+        xp = _namespace(self.left)
+        left = xp.concat([self.left, other.left], axis=1)
+        return Factored(left, xp.concat([self.right, other.right], axis=0))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        return self + -other
+
+    def __rsub__(self, other: Any) -> Any:
+        return -self + other
+
+    __array_ufunc__ = None  # NumPy's operators leave the answer to ours
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.asarray(self.todense(), dtype=dtype)
+
+    def __wengert_wrapped__(self) -> Factored:
+        """Return the same with tensors for factors."""
+        return Factored(wrap(self.left), wrap(self.right))
+
+    def __repr__(self) -> str:
+        return f"Factored(shape={self.shape}, terms={self.terms}, nbytes={self.nbytes})"
+
+
+def _namespace(array: Any) -> Any:
+    return array._namespace if type(array) is Tensor else backends.namespace_of(array)
+
+
+def _square(xp: Any, x: Any) -> Any:
+    return xp.sum(xp.real(x * xp.conj(x)) if xp.isdtype(x.dtype, "complex floating") else x * x)
+
+
+def _has_axes(value: Any) -> bool:
+    return bool(getattr(value, "shape", ()))

@@ -17,7 +17,7 @@ const counted = (n, one, many) => `${n.toLocaleString("en")} ${n === 1 ? one : m
 const bytes = (n) => (n < 1024 ? `${n} B` : n < 1048576 ? `${(n / 1024).toFixed(1)} KiB` : `${(n / 1048576).toFixed(1)} MiB`);
 const isDark = () => document.documentElement.classList.contains("dark");
 
-const state = { session: null, figures: new Map(), at: new Map(), selection: null, second: null, asked: 0, page: 0, node: null, ready: false };
+const state = { session: null, figures: new Map(), at: new Map(), selection: null, second: null, asked: 0, patterns: 0, page: 0, node: null, ready: false };
 
 // -- asking -------------------------------------------------------------------------------------
 
@@ -98,9 +98,9 @@ class Figure {
     this.low = make("span"); this.high = make("span");
     this.readout = make("p", { class: "readout" });
     this.note = make("p", { class: "note" });
-    const details = [settings.caption || item.role, item.dtype, item.shape.join(" × ") || "one number", item.line].filter(Boolean).join(" · ");
+    const details = [settings.caption || item.role, item.dtype, item.shape.join(" × ") || "one number"].join(" · ");
     this.element = make("figure", { "data-number": item.number, "data-name": item.name },
-      make("figcaption", {}, make("b", { title: item.name }, item.name), make("span", { title: details }, details)),
+      make("figcaption", {}, make("div", {}, make("b", { title: item.name }, item.name), make("span", { title: item.line }, item.line || "")), make("span", { title: details }, details)),
       ...item.others.map((axis, k) => (item.shape[axis] > 1 ? this.slider(axis, k) : null)),
       this.canvas, make("div", { class: "scale" }, this.low, this.bar, this.high), this.readout, this.note);
     this.listen();
@@ -538,11 +538,19 @@ async function drawGraph() {
 // Colour-blind-safe, in light and dark.
 const GROUPS = [["#0072b2", "#56b4e9"], ["#d55e00", "#e69f00"], ["#009e73", "#4fd8b0"], ["#7d4a8d", "#cc79a7"], ["#444444", "#cccccc"], ["#8a6d00", "#f0e442"]];
 
+function clearPattern() {
+  $("pattern").width = $("pattern").height = 1;
+  $("pattern-text").textContent = "Show the pattern to see which elements can differ from zero.";
+}
+
 async function showPattern() {
   const params = { kind: $("pattern-kind").value, target: $("pattern-target").value, source: $("pattern-source").value };
-  const canvas = $("pattern"), context = canvas.getContext("2d");
+  const canvas = $("pattern"), context = canvas.getContext("2d"), mine = ++state.patterns;
   let found;
-  try { found = await ask("pattern", params); } catch (error) { $("pattern-text").textContent = error.message; canvas.width = canvas.height = 1; return; }
+  clearPattern();
+  $("pattern-text").textContent = "Looking for the pattern ...";
+  try { found = await ask("pattern", params); } catch (error) { if (mine === state.patterns) $("pattern-text").textContent = error.message; return; }
+  if (mine !== state.patterns) return;
   const rows = Math.ceil(found.shape[0] / found.cell), columns = Math.ceil(found.shape[1] / found.cell);
   const scale = Math.max(1, Math.min(24, Math.floor(880 / Math.max(rows, columns, 1))));
   canvas.width = Math.max(1, columns * scale); canvas.height = Math.max(1, rows * scale);
@@ -591,7 +599,7 @@ function chart(lines) {
   const picture = svg("svg", { class: "chart", width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${lines.map(([name]) => name).join(", ")}: from ${shown(low)} to ${shown(high)} over ${count} steps` });
   picture.append(svg("line", { class: "axis", x1: left, x2: left, y1: 10, y2: height - 30 }), svg("line", { class: "axis", x1: left, x2: width - 10, y1: height - 30, y2: height - 30 }),
     svg("text", { x: left - 6, y: 16, "text-anchor": "end" }, brief(high)), svg("text", { x: left - 6, y: height - 30, "text-anchor": "end" }, high > low ? brief(low) : ""),
-    svg("text", { x: left, y: height - 12 }, count > 1 ? "step 1" : ""), svg("text", { x: left + 8, y: 16 }, log ? "logarithmic scale" : ""), svg("text", { x: width - 10, y: height - 12, "text-anchor": "end" }, `step ${count}`));
+    svg("text", { x: left, y: height - 12 }, count > 1 ? "step 1" : ""), svg("text", { x: (left + width - 10) / 2, y: height - 12, "text-anchor": "middle" }, log ? "logarithmic scale" : ""), svg("text", { x: width - 10, y: height - 12, "text-anchor": "end" }, `step ${count}`));
   lines.forEach(([name, values], k) => {
     const stride = Math.max(1, Math.floor(values.length / 1000));
     const points = values.map((v, i) => [i, v]).filter(([i, v]) => (i % stride === 0 || i === values.length - 1) && Number.isFinite(v));
@@ -680,6 +688,7 @@ function start() {
   $("born").addEventListener("click", showBirth);
   $("draw-graph").addEventListener("click", drawGraph);
   $("find-pattern").addEventListener("click", showPattern);
+  for (const id of ["pattern-kind", "pattern-target", "pattern-source"]) $(id).addEventListener("change", () => { state.patterns++; clearPattern(); });
   $("stop").addEventListener("click", () => fetch("api/stop", { method: "POST" }));
   setTheme(matchMedia("(prefers-color-scheme: dark)").matches);
   if (EMBEDDED) { showState(EMBEDDED.answers["state?"]); return; }

@@ -184,9 +184,7 @@ class Session:
         node = self.nodes[number]
         name = self._names.get(node) or name_of_node(node)
         shape = () if type(node.shape) is list else tuple(node.shape)
-        return Item(
-            number, name, self._role(node), shape, node.dtype, node, instruction_of(node)
-        )
+        return Item(number, name, self._role(node), shape, node.dtype, node, instruction_of(node))
 
     def named(self, name: str) -> Item:
         """Return the last tensor with a name."""

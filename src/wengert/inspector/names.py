@@ -10,7 +10,7 @@ from typing import Any
 from wengert.engine.node import Node
 from wengert.explain.expressions import parsed
 from wengert.explain.ledger import is_tensor
-from wengert.explain.lines import Instruction, instruction_of
+from wengert.explain.lines import Instruction
 
 #: How many elements of a list or a dictionary of tensors are looked at.
 _MOST = 256

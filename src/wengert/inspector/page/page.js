@@ -98,7 +98,7 @@ class Figure {
     this.low = make("span"); this.high = make("span");
     this.readout = make("p", { class: "readout" });
     this.note = make("p", { class: "note" });
-    const details = [settings.caption || item.role, item.dtype, item.shape.join(" × ") || "one number"].join(" · ");
+    const details = [settings.caption || item.role, item.dtype, item.shape.join("×") || "one number"].join(" · ");
     this.element = make("figure", { "data-number": item.number, "data-name": item.name },
       make("figcaption", {}, make("div", {}, make("b", { title: item.name }, item.name), make("span", { title: item.line }, item.line || "")), make("span", { title: details }, details)),
       ...item.others.map((axis, k) => (item.shape[axis] > 1 ? this.slider(axis, k) : null)),

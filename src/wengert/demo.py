@@ -314,18 +314,21 @@ def look() -> Report:
 
     plan = wg.sparse.jacobian(heat, np.zeros(36))
     return Report(
-        title="What one number depends on, to look at",
+        title="A picture of what one number depends on",
         question=(
-            "A network of six 3 x 3 convolutions answers with an image. Which pixels of its "
-            "input does one pixel depend on; and which elements does a sparse Jacobian have? "
+            "Six 3 x 3 convolutions turn an image into another. Which input pixels does one output "
+            "pixel depend on? Below it, the Jacobian of heat flow on a grid, which is sparse. "
             "Red and + are positive, blue and - negative."
         ),
         answers=[
             ("answer[80, 50] depends on", f"image[{_range(rows)}, {_range(columns)}]"),
-            ("and this strongly", HeatMap(block.values.numpy()[0, 0])),
-            ("time of its gradient", f"{1e3 * one:.2f} ms; all the answer's {1e3 * whole:.1f} ms"),
-            ("heat on a 6 x 6 grid", plan),
-            ("sweeps for that Jacobian", plan.sweeps),
+            ("how strongly", HeatMap(block.values.numpy()[0, 0])),
+            (
+                "time of its gradient",
+                f"{1e3 * one:.2f} ms; the whole answer's: {1e3 * whole:.1f} ms",
+            ),
+            ("Jacobian, 6 x 6 grid", plan),
+            ("sweeps to compute it", plan.sweeps),
         ],
     )
 

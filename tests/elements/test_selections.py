@@ -336,3 +336,21 @@ def _keys(shape: tuple[int, ...]) -> Any:
         lists = hnp.arrays(int, st.integers(0, 3), elements=st.integers(0, shape[0] - 1))
         kinds += [lists, hnp.arrays(bool, shape)]
     return st.one_of(kinds)
+
+
+def test_elements_of_a_variable_are_assigned():
+    v = wg.Variable([1.0, 2.0, 3.0])
+    assert v.at[1].assign(7.0) is v
+    v.at[wg.asarray([0, 0])].assign_add([1.0, 2.0])  # duplicates add up
+    v.at[2:].assign_sub(0.5)
+    np.testing.assert_array_equal(v.numpy(), [4.0, 7.0, 2.5])
+    assert not np.array_equal(v.at[0].subtract(1.0).numpy(), v.numpy())  # a new tensor
+    np.testing.assert_array_equal(v.numpy(), [4.0, 7.0, 2.5])
+
+
+@pytest.mark.parametrize(
+    ("name", "instead"), [("assign", "set"), ("assign_add", "add"), ("assign_sub", "subtract")]
+)
+def test_elements_of_a_tensor_are_not_assigned(name, instead):
+    with pytest.raises(TypeError, match=rf"x = x\.at\[\.\.\.\]\.{instead}"):
+        getattr(wg.ones(3).at[0], name)(1.0)

@@ -240,7 +240,7 @@ def test_the_tape_lists_operations_with_lines_and_values(network, truth):
     figures = network.locator("#node figure")
     assert figures.count() == 2
     cotangent = truth["tape"].gradient(truth["score"], truth["bent"]).numpy()
-    high = float(figures.nth(1).locator(".scale span").nth(1).inner_text())
+    high = float(figures.nth(1).locator(".scale span").nth(1).get_attribute("title"))
     np.testing.assert_allclose(high, np.abs(cotangent).max(), rtol=1e-4)
     network.click("#draw-graph")
     network.wait_for_selector("#graph svg")
@@ -254,7 +254,7 @@ def test_a_nan_is_followed_to_where_it_began(chromium, tmp_path):
         inspected(programs.NOT_A_NUMBER, tmp_path) as (_, address),
         opened(chromium, address) as page,
     ):
-        assert "1 elements are NaN" in page.inner_text('figure[data-name="logs"] .note')
+        assert "1 element is NaN" in page.inner_text('figure[data-name="logs"] .note')
         page.click("#tab-tape")
         page.wait_for_selector("#nodes tbody tr.marked")
         assert page.locator("#nodes tbody tr.marked").count() == 3

@@ -196,6 +196,21 @@ def test_bounds(method):
         np.testing.assert_allclose(found.x, [0.8, 0.64], atol=1e-2)
 
 
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_a_pair_bounds_a_bare_array(size):
+    x0 = np.full(size, 2.0)
+    found = optim.minimize(lambda x: wg.sum((x + 1.0) ** 2), x0, bounds=(0.5, None))
+    np.testing.assert_allclose(found.x, np.full(size, 0.5))
+    found = optim.minimize(lambda x: wg.sum((x - 9.0) ** 2), x0, bounds=(None, np.full(size, 3.0)))
+    np.testing.assert_allclose(found.x, np.full(size, 3.0))
+
+
+def test_two_pairs_bound_two_elements():
+    bounds = ([1.0, 2.0], [3.0, 4.0])  # for each element (low, high), as SciPy takes them
+    found = optim.minimize(lambda x: wg.sum(x**2), np.array([1.5, 3.5]), bounds=bounds)
+    np.testing.assert_allclose(found.x, [1.0, 3.0])
+
+
 def test_bounds_of_a_nest():
     def fun(x):
         return wg.sum((x["a"] - 3.0) ** 2) + wg.sum((x["b"][0] + 3.0) ** 2)

@@ -268,3 +268,49 @@ def test_a_jacobian_begins_with_rows_of_the_unit_matrix() -> None:
         for chunk_size in (None, 2):
             got = wg.jacobian(f, mode="reverse", chunk_size=chunk_size)(x)
             np.testing.assert_allclose(got, wg.jacobian(f, mode="forward")(x), rtol=1e-12)
+
+
+# -- several small arguments ----------------------------------------------------------------------
+
+
+def residuals(p):
+    t = np.linspace(0.0, 2.0, 9)
+    return np.stack([p["size"] * np.exp(-p["rate"] * t), np.sin(p["phase"][0] * t) + p["phase"][1]])
+
+
+def counted_sweeps(monkeypatch):
+    calls, forward = [], sweeps.forward
+    monkeypatch.setattr(sweeps, "forward", lambda *args: calls.append(1) or forward(*args))
+    return calls
+
+
+def test_small_arguments_share_one_forward_sweep(monkeypatch):
+    p = {"size": np.float64(1.3), "rate": np.array(0.4), "phase": np.array([0.7, -0.2])}
+    calls = counted_sweeps(monkeypatch)
+    found = wg.jacobian(residuals)(p)
+    assert len(calls) == 1
+    t = np.linspace(0.0, 2.0, 9)
+    zero, decay = np.zeros(9), np.exp(-0.4 * t)
+    np.testing.assert_allclose(found["size"], [decay, zero], rtol=1e-14)
+    np.testing.assert_allclose(found["rate"], [-1.3 * t * decay, zero], rtol=1e-14)
+    second = np.stack([t * np.cos(0.7 * t), np.ones(9)], -1)
+    np.testing.assert_allclose(found["phase"], [np.zeros((9, 2)), second], rtol=1e-14)
+    reverse = wg.jacobian(residuals, mode="reverse")(p)
+    for name, one in reverse.items():
+        np.testing.assert_allclose(found[name], one, rtol=1e-14)
+
+
+def test_derivatives_of_shared_sweeps_are_differentiated_again():
+    p = {"size": np.array(1.3), "rate": np.array(0.4), "phase": np.array([0.7, -0.2])}
+
+    def loss(q):
+        return sum(wg.sum(one**2) for one in wg.jacobian(residuals, mode="forward")(q).values())
+
+    wg.check_grads(loss, [p], order=1)
+
+
+def test_an_infinite_partial_does_not_spoil_other_arguments():
+    with np.errstate(all="ignore"):
+        found = wg.jacobian(lambda a, b: (np.ones(3) * a) + np.sqrt(b), (0, 1))(2.0, 0.0)
+    np.testing.assert_array_equal(found[0], np.ones(3))
+    np.testing.assert_array_equal(found[1], np.full(3, np.inf))

@@ -144,6 +144,31 @@ class Selection:
         self._owner[self._parts] = values
         return Selection(self._owner, self._key)
 
+    def _variable(self, method: str, instead: str) -> Any:
+        """Return the variable that the elements are of; raise TypeError for those of a tensor."""
+        if self._owner is self._x:
+            raise TypeError(
+                f"at[...].{method}: a tensor does not change; write "
+                f"x = x.at[...].{instead}(values), or make x a wg.Variable"
+            )
+        return self._owner
+
+    def assign(self, values: Any) -> Any:
+        """Replace these elements of a variable, and return the variable.
+
+        `wg.Variable([1.0, 2.0]).at[1].assign(5.0)` holds `[1.0, 5.0]`; `set` returns a tensor and
+        leaves the variable as it is.
+        """
+        return self._variable("assign", "set").assign(self.set(values))
+
+    def assign_add(self, values: Any) -> Any:
+        """Add values to these elements of a variable, and return the variable."""
+        return self._variable("assign_add", "add").assign(self.add(values))
+
+    def assign_sub(self, values: Any) -> Any:
+        """Subtract values from these elements of a variable, and return the variable."""
+        return self._variable("assign_sub", "subtract").assign(self.subtract(values))
+
     def get(self) -> Tensor:
         """Return x[key].
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import linecache
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -89,14 +89,11 @@ class Api:
     def session(self, given: Mapping[str, str]) -> Any:
         """Return the tensors there are to look at."""
         session = self._session
-        items = session.shown()
-        ends = [i for i in items if i.role != "intermediate"]
-        inner = [i for i in items if i.role == "intermediate"]
-        room = max(0, LISTED - len(ends))
-        listed = sorted([*ends[:LISTED], *inner[:room]], key=lambda item: item.number)
+        numbers = session.listed()
+        listed = [session[k] for k in sorted(numbers[:LISTED])]
         return {
             "tensors": [self._item(item) for item in listed],
-            "left_out": len(items) - len(listed),
+            "left_out": len(numbers) - len(listed),
             "drawn": [item.number for item in _first_drawn(listed)],
             "results": [item.number for item in session.results],
             "nodes": len(session.nodes),
@@ -188,25 +185,22 @@ class Api:
     def nodes(self, given: Mapping[str, str]) -> Any:
         """Return a page of the tape's list, in the order of recording or of source lines."""
         session = self._session
-        chosen = range(len(session.nodes))
+        chosen: Sequence[int] = range(len(session.nodes))
         text = given.get("find", "").lower()
         marked = session.nonfinite()
-        rows = [session[k] for k in chosen]
-        if text:
-            rows = [item for item in rows if text in _searched(item)]
         if given.get("only") == "nonfinite":
-            rows = [item for item in rows if item.number in marked]
+            chosen = [k for k in chosen if k in marked]
+        if text:
+            chosen = [k for k in chosen if text in _searched(session[k])]
         if given.get("order") == "line":
-            rows.sort(key=lambda item: (_file_and_line(item), item.number))
+            chosen = sorted(chosen, key=lambda k: (_file_and_line(session[k]), k))
         start = max(0, int(given.get("from", "0")))
         count = min(ROWS, max(1, int(given.get("count", "50"))))
         return {
-            "total": len(rows),
+            "total": len(chosen),
             "from": start,
-            "marked": len(marked),
-            "rows": [
-                self._row(item, item.number in marked) for item in rows[start : start + count]
-            ],
+            "marked": sum(k < len(session.nodes) for k in marked),
+            "rows": [self._row(session[k], k in marked) for k in chosen[start : start + count]],
         }
 
     def _row(self, item: Item, is_marked: bool) -> dict[str, Any]:
@@ -252,7 +246,8 @@ class Api:
 
     def graph(self, given: Mapping[str, str]) -> Any:
         """Return a drawing of what a result was computed from; of a large graph, of its chains."""
-        graph = self._session.graph(int(given.get("target", "-1")))
+        target = int(given.get("target", "-1"))
+        graph = self._session.graph(target)
         whole = len(graph.nodes)
         if whole > DRAWN_NODES:
             graph = graph.collapsed()
@@ -260,7 +255,13 @@ class Api:
             raise Refused(
                 f"The graph has {whole:,} nodes, which is too many for a drawing; the list has all."
             )
-        return {"nodes": whole, "drawn": len(graph.nodes), "svg": graph.svg()}
+        is_whole = len(graph.nodes) == whole
+        return {
+            "nodes": whole,
+            "drawn": len(graph.nodes),
+            "svg": graph.svg(),
+            "numbers": self._session.earlier(target) if is_whole else [],
+        }
 
     def nonfinite(self, given: Mapping[str, str]) -> Any:
         """Return where NaN or infinity of a result, or of its gradient, began."""
@@ -324,9 +325,9 @@ def _first_drawn(listed: list[Item]) -> list[Item]:
     """Return the tensors that are drawn at first: some of each role, spread over the program."""
     by_role = {
         role: [item for item in listed if item.role == role and math.prod(item.shape) > 0]
-        for role in ("intermediate", "parameter", "input", "result")
+        for role in ("intermediate", "parameter", "input", "result", "unrecorded")
     }
-    shares = {"intermediate": 4, "parameter": 2, "input": 3, "result": 3}
+    shares = {"intermediate": 4, "parameter": 2, "input": 3, "result": 3, "unrecorded": 0}
     counts = {role: min(len(items), shares[role]) for role, items in by_role.items()}
     for role, items in by_role.items():  # who has more gets what others leave
         counts[role] += min(len(items) - counts[role], DRAWN - sum(counts.values()))

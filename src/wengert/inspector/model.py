@@ -40,7 +40,7 @@ class Item(NamedTuple):
     """A tensor of the program.
 
     `number` is its position among the session's tensors. `role` is "input", "parameter",
-    "intermediate" or "result". `node` is None for a tensor that no tape recorded.
+    "intermediate", "result" or "unrecorded". `node` is None for a tensor that no tape recorded.
     """
 
     number: int
@@ -127,12 +127,6 @@ class Session:
         known, self._plain = self._called(names)
         self._names = known
         self._set_roles([part_of_tape(r, "result").node for r in results])
-        self._items = [self._item(k, node) for k, node in enumerate(self.nodes)]
-        for name, tensor in self._plain:
-            shape, dtype = tuple(tensor.shape), tensor.dtype
-            self._items.append(
-                Item(len(self._items), name, "intermediate", shape, dtype, None, None)
-            )
         self._related = lru_cache(maxsize=32)(self._find_related)
         self._influence = lru_cache(maxsize=16)(self._find_influence)
         self._nonfinite: set[int] | None = None
@@ -164,44 +158,52 @@ class Session:
 
     def _set_roles(self, given: list[Node | None]) -> None:
         copies = {self._recorder.known_copy(node) for node in given if node is not None}
-        parents = {parent for node in self.nodes for parent, _, _ in node.edges}
+        parents = {node.parent for node in self.nodes}
+        parents.update(parent for node in self.nodes for parent, _, _ in node.others)
         asked = {node for asked in self._asked for node in asked.targets}
         ends = {n for n in self.nodes if n not in parents and n.parent is not None}
         named = {node for node in ends if node in self._names}
         self._results = (copies | asked | named) & self._place.keys() or ends
 
-    def _item(self, number: int, node: Node) -> Item:
-        role = "intermediate"
+    def _role(self, node: Node) -> str:
         if node in self._results:
-            role = "result"
-        elif node.parent is None:
-            role = "parameter" if node.op is VARIABLE or node in self._recorder.names else "input"
-        name = self._names.get(node) or name_of_node(node)
-        shape = () if type(node.shape) is list else tuple(node.shape)
-        return Item(number, name, role, shape, node.dtype, node, instruction_of(node))
+            return "result"
+        if node.parent is not None:
+            return "intermediate"
+        return "parameter" if node.op is VARIABLE or node in self._recorder.names else "input"
 
     def __len__(self) -> int:
-        return len(self._items)
+        return len(self.nodes) + len(self._plain)
 
     def __getitem__(self, number: int) -> Item:
-        return self._items[number]
+        # made when it is asked for: a tape may have a hundred thousand
+        if number >= len(self.nodes):
+            name, tensor = self._plain[number - len(self.nodes)]
+            shape, dtype = tuple(tensor.shape), tensor.dtype
+            return Item(number, name, "unrecorded", shape, dtype, None, None)
+        node = self.nodes[number]
+        name = self._names.get(node) or name_of_node(node)
+        shape = () if type(node.shape) is list else tuple(node.shape)
+        return Item(number, name, self._role(node), shape, node.dtype, node, instruction_of(node))
 
     def named(self, name: str) -> Item:
         """Return the last tensor with a name."""
-        found = [item for item in self._items if item.name == name]
+        found = [k for k in range(len(self)) if self[k].name == name]
         if not found:
             known = ", ".join(dict.fromkeys(item.name for item in self.shown()))
             raise KeyError(f"no tensor is called {name!r}; there are {known}")
-        return found[-1]
+        return self[found[-1]]
+
+    def listed(self) -> list[int]:
+        """Return the numbers of inputs and results, then those of other tensors with a name."""
+        arrays = [(k, node) for k, node in enumerate(self.nodes) if type(node.shape) is not list]
+        ends = [k for k, node in arrays if self._role(node) != "intermediate"]
+        inner = [k for k, n in arrays if n in self._names and self._role(n) == "intermediate"]
+        return [*ends, *inner, *range(len(self.nodes), len(self))]
 
     def shown(self) -> list[Item]:
         """Return the tensors that have a name, and all inputs and results."""
-        return [
-            item
-            for item in self._items
-            if self.is_array(item)
-            and (item.node is None or item.role != "intermediate" or item.node in self._names)
-        ]
+        return [self[k] for k in sorted(self.listed())]
 
     def is_array(self, item: Item) -> bool:
         """Return whether an item is one array, and not the several results of an operation."""
@@ -209,10 +211,9 @@ class Session:
 
     def value(self, number: int) -> np.ndarray | None:
         """Return the value of a tensor; None where nobody kept it."""
-        item = self._items[number]
-        if item.node is None:
+        if number >= len(self.nodes):
             return to_numpy(self._plain[number - len(self.nodes)][1]._raw)
-        tensor = self._tensors.get(item.node)
+        tensor = self._tensors.get(self.nodes[number])
         return None if tensor is None else to_numpy(tensor._raw)
 
     def _tensor(self, item: Item) -> Tensor:
@@ -234,7 +235,7 @@ class Session:
         A tensor that has no path from or to the selection has no map.
         """
         item = self._checked(number, ranges)
-        chosen = [i.number for i in self.shown()] if among is None else among
+        chosen = sorted(self.listed()) if among is None else among
         with self._asking:
             if item.node is None:
                 return Influence({}, 0.0)
@@ -242,10 +243,10 @@ class Session:
 
     def _find_influence(self, number: int, ranges: Ranges, among: tuple[int, ...]) -> Influence:
         start = time.perf_counter()
-        item = self._items[number]
+        item = self[number]
         earlier, later = self._related(number)
-        back = [self._items[k] for k in among if k in earlier and k != number]
-        ahead = [self._items[k] for k in among if k in later and k != number]
+        back = [self[k] for k in among if k in earlier and k != number]
+        ahead = [self[k] for k in among if k in later and k != number]
         selection = self._tensor(item).at[_key(ranges)]
         maps: dict[int, Map] = {}
         with np.errstate(all="ignore"):
@@ -264,7 +265,7 @@ class Session:
 
     def _find_related(self, number: int) -> tuple[set[int], set[int]]:
         """Return the numbers of tensors before a tensor, and after it, on a path with it."""
-        node = self._items[number].node
+        node = self[number].node
         if node is None:
             return set(), set()
         before = ancestors([node], self._tape._token)
@@ -278,7 +279,7 @@ class Session:
         """Return what the derivatives of a selection by earlier tensors cost; None without any."""
         item = self._checked(number, ranges)
         earlier = self._related(number)[0]
-        sources = [self._items[k] for k in among if k in earlier and k != number]
+        sources = [self[k] for k in among if k in earlier and k != number]
         if not sources:
             return None
         target = self._tensor(item).at[_key(ranges)]
@@ -302,7 +303,7 @@ class Session:
 
     def explain(self, first: int, second: int) -> Explanation:
         """Return why no path leads between two tensors, as the program's own tapes know it."""
-        target, source = sorted((self._items[first], self._items[second]), key=self._order)[::-1]
+        target, source = sorted((self[first], self[second]), key=self._order)[::-1]
         end, start = self._original(target), self._original(source)
         nodes = [tensor._node for tensor in (end, start) if tensor._node is not None]
         token = next((t for node in nodes for t in node.tokens), self._tape._token)
@@ -325,9 +326,9 @@ class Session:
         return self._tensors[item.node] if item.node in self._tensors else self._tensor(item)
 
     def _checked(self, number: int, ranges: Ranges) -> Item:
-        if not 0 <= number < len(self._items):
-            raise IndexError(f"no tensor {number}; there are {len(self._items)}")
-        item = self._items[number]
+        if not 0 <= number < len(self):
+            raise IndexError(f"no tensor {number}; there are {len(self)}")
+        item = self[number]
         if not self.is_array(item):
             raise TypeError(f"{item.name} has several results; select elements of one of them")
         fits = len(ranges) == len(item.shape) and all(
@@ -346,11 +347,11 @@ class Session:
     @property
     def results(self) -> list[Item]:
         """The tensors whose gradient was asked for, or that nothing was computed from."""
-        return [self._items[self._place[n]] for n in self.nodes if n in self._results]
+        return [self[self._place[n]] for n in self.nodes if n in self._results]
 
     def cotangent(self, number: int, target: int) -> np.ndarray | None:
         """Return the gradient of the sum of a result by a tensor; None where no path leads."""
-        item, end = self._items[number], self._items[target]
+        item, end = self[number], self[target]
         if item.node is None or number not in self._related(target)[0]:
             return None
         with self._asking, np.errstate(all="ignore"):
@@ -359,19 +360,23 @@ class Session:
 
     def parents(self, number: int) -> list[int]:
         """Return the numbers of the tensors that an operation took."""
-        node = self._items[number].node
+        node = self[number].node
         return [] if node is None else [self._place[parent] for parent, _, _ in node.edges]
+
+    def earlier(self, target: int) -> list[int]:
+        """Return the numbers of what a tensor was computed from, and its own, as recorded."""
+        return sorted(self._related(target)[0])
 
     def graph(self, target: int) -> Graph:
         """Return the graph of what a tensor was computed from, with the program's names."""
-        node: Any = self._items[target].node
-        nodes = [] if node is None else ancestors([node], self._tape._token)[::-1]
-        names = {n: self._items[self._place[n]].name for n in nodes if not n.op.args}
+        node: Any = self[target].node
+        nodes = [self.nodes[k] for k in self.earlier(target)]
+        names = {n: self[self._place[n]].name for n in nodes if not n.op.args}
         return graph_of(nodes, {node}, names, ())
 
     def pattern(self, kind: str, target: int, source: int) -> Pattern:
         """Return the pattern of the "jacobian" or the "hessian" of one tensor by another."""
-        pair = [self._items[target], self._items[source]]
+        pair = [self[target], self[source]]
         if any(item.node is None or not self.is_array(item) for item in pair):
             raise ValueError(f"no tape recorded both {pair[0].name} and {pair[1].name}")
         find = {"jacobian": jacobian_pattern, "hessian": hessian_pattern}[kind]
@@ -382,19 +387,19 @@ class Session:
         """Return the numbers of tensors that have NaN or infinite elements."""
         if self._nonfinite is None:
             found = set()
-            for item in self._items:
-                values = self.value(item.number)
+            for number in range(len(self)):
+                values = self.value(number)
                 is_inexact = values is not None and values.dtype.kind in "fc"
                 if is_inexact and not np.isfinite(values).all():  # type: ignore[arg-type]
-                    found.add(item.number)
+                    found.add(number)
             self._nonfinite = found
         return self._nonfinite
 
     def birth(self, target: int) -> Birth | None:
         """Return where NaN or infinity of a result, or of its gradient, began; None for nowhere."""
-        end = self._items[target]
+        end = self[target]
         earlier = sorted(self._related(target)[0])
-        leaves = [self._items[k] for k in earlier if self.nodes[k].parent is None]
+        leaves = [self[k] for k in earlier if self.nodes[k].parent is None]
         with self._asking, np.errstate(all="ignore"):
             found = self._tape.find_nonfinite(self._tensor(end), [self._tensor(i) for i in leaves])
         if found is None:
@@ -406,14 +411,14 @@ class Session:
         alike = [
             k
             for k in earlier
-            if found.operation in ("", name_of_node(self._items[k].node))  # type: ignore[arg-type]
-            and found.location in (None, _location(self._items[k].line))
+            if found.operation in ("", name_of_node(self[k].node))  # type: ignore[arg-type]
+            and found.location in (None, _location(self[k].line))
         ]
         if found.phase == "forward":
             marked = self.nonfinite()
             return next((k for k in alike if k in marked), None)
         for k in reversed(alike):  # the first that a sweep meets
-            for parent, _, _ in self._items[k].node.edges:  # type: ignore[union-attr]
+            for parent, _, _ in self[k].node.edges:  # type: ignore[union-attr]
                 g = self.cotangent(self._place[parent], target)
                 if g is not None and not np.isfinite(g).all():
                     return k

@@ -10,7 +10,7 @@ from typing import Any
 from wengert.engine.node import Node
 from wengert.explain.expressions import parsed
 from wengert.explain.ledger import is_tensor
-from wengert.explain.lines import Instruction, instruction_of
+from wengert.explain.lines import Instruction
 
 #: How many elements of a list or a dictionary of tensors are looked at.
 _MOST = 256
@@ -42,7 +42,7 @@ class Assignments:
 
     def __init__(self) -> None:
         self._files: dict[str, dict[Any, str]] = {}
-        self._known: dict[Instruction, str] = {}
+        self._known: dict[tuple[int, int], str] = {}
 
     def names(self, nodes: list[Node]) -> dict[Node, str]:
         """Return the names of nodes, oldest first, that a line of the program gave to a variable.
@@ -50,20 +50,23 @@ class Assignments:
         Where one call recorded several operations, the name is that of the last.
         """
         found: dict[Node, str] = {}
-        inner = {
-            parent
-            for node in nodes
-            for parent, _, _ in node.edges
-            if instruction_of(parent) == instruction_of(node)
-        }
         for node in nodes:
-            line = instruction_of(node)
-            if line is None or node in inner:
+            code = getattr(node, "code", None)
+            if code is None:
                 continue
-            if line not in self._known:
-                self._known[line] = self._name_at(line)
-            if self._known[line]:
-                found[node] = self._known[line]
+            # the hash of a code reads all of it; its address does, while the node holds it
+            place = id(code), node.last
+            name = self._known.get(place)
+            if name is None:
+                name = self._known[place] = self._name_at(Instruction(code, node.last))
+            if name:
+                found[node] = name
+                for parent, _, _ in node.edges:
+                    if (getattr(parent, "code", None), getattr(parent, "last", None)) == (
+                        code,
+                        node.last,
+                    ):
+                        found.pop(parent, None)
         return found
 
     def _name_at(self, line: Instruction) -> str:

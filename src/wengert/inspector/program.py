@@ -46,12 +46,15 @@ class Program:
         What there is to say about that: the error, or that nothing was recorded.
     session
         What can be asked about it; None while it runs, and if it recorded nothing.
+    ended
+        Is set once the program does not run any more.
     """
 
     def __init__(self, title: str) -> None:
         self.title, self.status, self.message = title, "running", ""
         self.recorder = Recorder()
         self.session: Session | None = None
+        self.ended = threading.Event()
         self._interrupt: Callable[[], None] | None = None
         self._is_stopped = False
 
@@ -89,6 +92,7 @@ class Program:
                 self.message = _NOTHING
         finally:
             self.status = status
+            self.ended.set()
 
     def stop(self) -> bool:
         """Stop the program, from another thread; return whether it ran."""

@@ -164,12 +164,14 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.send_header("Cache-Control", "no-store")
         self.end_headers()
         owner.opened(1)
+        ended = owner.api.program.ended
         try:
             while not owner.is_closed.is_set():
+                is_over = ended.is_set()
                 state = json.dumps(owner.api.answer("state", {}))
                 self.wfile.write(f"data: {state}\n\n".encode())
                 self.wfile.flush()
-                owner.is_closed.wait(_BEAT)
+                (owner.is_closed if is_over else ended).wait(_BEAT)  # its end is told at once
         except OSError:  # the page is closed
             pass
         finally:

@@ -46,8 +46,8 @@ def minimize(
         One of SciPy's, by name, or "ipopt" for `minimize_ipopt`. Gradients go to all that take
         them.
     bounds
-        As SciPy takes them. If x0 is a nest, it may be a nest of the same form with a pair
-        (low, high) for each array; None for no bound.
+        As SciPy takes them, or for an array one pair (low, high) of numbers or arrays, with None
+        for no bound. If x0 is a nest, a nest of the same form with a pair for each array.
     constraints
         As SciPy takes them; their functions take an x of the form of x0 and get exact
         derivatives. A LinearConstraint is for the numbers of x0 in one vector.
@@ -137,8 +137,7 @@ def least_squares(
     x0
         Where to begin: floats, arrays or tensors, in any nest.
     bounds
-        As SciPy takes them. If x0 is a nest, it may be a nest of the same form with a pair
-        (low, high) for each array; None for no bound.
+        As for `minimize`; two lists for two numbers are SciPy's, lower and upper bounds.
     method, loss
         As SciPy takes them.
     sparse

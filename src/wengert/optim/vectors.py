@@ -165,10 +165,15 @@ class Space:
         """Return bounds for the vector."""
         from scipy.optimize import Bounds
 
-        if given is None or isinstance(given, Bounds) or self.x0 is self.given[0]:
+        if given is None or isinstance(given, Bounds):
+            return given
+        if self.x0 is not self.given[0]:
+            pairs = matcher(self.x0)(given, (self.name, "bounds"))
+        elif self._is_pair(given):
+            pairs = [given]
+        else:  # SciPy's own: a pair for each element
             return given
         low, high = np.empty((2, self.size))
-        pairs = matcher(self.x0)(given, (self.name, "bounds"))
         for pair, name, part, shape in zip(
             pairs, self.names, self.slices, self.shapes, strict=True
         ):
@@ -180,6 +185,15 @@ class Space:
             low[part] = self._bound(-np.inf if below is None else below, shape, name)
             high[part] = self._bound(np.inf if above is None else above, shape, name)
         return Bounds(low, high)
+
+    def _is_pair(self, given: Any) -> bool:
+        """Return whether bounds of one array are (low, high), and not pairs for two elements."""
+        if not isinstance(given, (tuple, list)) or len(given) != 2:
+            return False
+        if self.size != 2:
+            return True
+        are_arrays = [not isinstance(b, (tuple, list)) for b in given]
+        return all(are_arrays) and any(b is None or np.ndim(raw(b)) == 0 for b in given)
 
     def _bound(self, value: Any, shape: tuple[int, ...], name: str) -> np.ndarray:
         bound = backends.to_numpy(raw(value))

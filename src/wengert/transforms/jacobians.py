@@ -33,6 +33,7 @@ from wengert.transforms.sweeps import (
     pulled,
     pushed,
     pushed_along,
+    pushed_together,
     shape_of,
 )
 from wengert.trees import flatten
@@ -212,6 +213,13 @@ def swept(
     xp, token = Tensor._namespace, call.tape._token
     seeded = targets if mode == "reverse" else sources
     lines: list[list[Tensor]] = []
+    if mode == "forward" and share == (0, 1):
+        together = pushed_together(call.tape, targets, sources)
+        if together is not None:
+            return mode, [
+                [_columns(t, target, s) for t, s in zip(row, sources, strict=True)]
+                for row, target in zip(together, targets, strict=True)
+            ]
     shapes: list[tuple[tuple[int, ...], tuple[int, ...], Part]]
     for part, here in zip(seeded, _elements_of_share(seeded, share), strict=True):
         nodes = [part.node] if mode == "reverse" else [t.node for t in targets]
@@ -235,9 +243,7 @@ def swept(
             seeds = functools.partial(_unit_tangents, part)
             found = pushed(call.tape, targets, [part], pieces, seeds)
             line = [
-                zeros_like(target.tensor, (*shape_of(target), len(here)))
-                if f is None
-                else _last_axis(joined(f), part.tensor.dtype)
+                _columns(None if f is None else joined(f), target, part, len(here))
                 for f, target in zip(found, targets, strict=True)
             ]
         lines.append(line)
@@ -281,9 +287,13 @@ def whole(
     return table
 
 
-def _last_axis(y: Tensor, dtype: Any) -> Tensor:
+def _columns(y: Tensor | None, target: Part, source: Part, count: int | None = None) -> Tensor:
     """Return columns, which came as rows, in the dtype of the argument, as gradients are."""
+    if y is None:
+        count = math.prod(shape_of(source)) if count is None else count
+        return zeros_like(target.tensor, (*shape_of(target), count))
     moved: Tensor = Tensor._namespace.moveaxis(y, 0, -1)
+    dtype = source.tensor.dtype
     return moved if moved.dtype == dtype else Tensor._namespace.astype(moved, dtype)
 
 

@@ -216,6 +216,40 @@ def pushed_along(
     return [None if parts is None else joined(parts) for parts in found]
 
 
+def pushed_together(
+    tape: Tape, targets: list[Part], sources: list[Part]
+) -> list[list[Tensor | None]] | None:
+    """Return for each target its tangents for the elements of each source, from one sweep.
+
+    There is None where a sweep for each source is better: for one source, for more directions than
+    go quickly at once, and outside of the plain case of NumPy's arrays at first order. So there is
+    where a tangent is not finite: the zeros of other sources make NaN of an infinite partial.
+    """
+    nodes = {t.node for t in targets if t.node is not None and tape._token in t.node.tokens}
+    sizes = [math.prod(shape_of(s)) for s in sources]
+    count = sum(sizes)
+    if len(sources) == 1 or levels.get() or active.get() - {tape._token} or not nodes:
+        return None
+    if any(type(s.tensor._raw) is not np.ndarray for s in sources):
+        return None
+    if count > quick_chunk(ancestors(nodes, tape._token)):
+        return None
+    ends = np.cumsum(sizes).tolist()
+    ranges = [range(end - size, end) for end, size in zip(ends, sizes, strict=True)]
+
+    def seeds(level: Level, piece: range) -> list[Tensor]:
+        return [
+            wrap(Batched(level, wrap(_units(range(-r.start, count - r.start), s, shape))))
+            for s, r in zip(sources, ranges, strict=True)
+            for shape in [(count, *shape_of(s))]
+        ]
+
+    rows = [r if r is None else r[0] for r in pushed(tape, targets, sources, [range(count)], seeds)]
+    if not all(r is None or np.isfinite(r._raw).all() for r in rows):
+        return None
+    return [[None if r is None else r[k.start : k.stop] for k in ranges] for r in rows]
+
+
 def _moved(
     tape: Tape, level: Level, sources: list[Part], seeds: list[Tensor], targets: list[Tensor]
 ) -> list[Any]:

@@ -11,11 +11,13 @@ const make = (tag, attributes = {}, ...children) => {
   element.append(...children.filter((child) => child !== null && child !== undefined));
   return element;
 };
-const shown = (x) => (typeof x === "string" ? x : x === 0 ? "0" : Math.abs(x) >= 1e5 || Math.abs(x) < 1e-3 ? x.toExponential(4) : String(Number(x.toPrecision(6))));
+const shown = (x) => (typeof x === "string" ? x : x === 0 ? "0" : Math.abs(x) >= 1e6 || Math.abs(x) < 1e-3 ? x.toExponential(4).replace(/\.?0+e/, "e") : String(Number(x.toPrecision(6))));
+const brief = (x) => shown(Number(x.toPrecision(3)));
+const counted = (n, one, many) => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
 const bytes = (n) => (n < 1024 ? `${n} B` : n < 1048576 ? `${(n / 1024).toFixed(1)} KiB` : `${(n / 1048576).toFixed(1)} MiB`);
 const isDark = () => document.documentElement.classList.contains("dark");
 
-const state = { session: null, figures: new Map(), at: new Map(), selection: null, second: null, asked: 0, page: 0, node: null, ready: false };
+const state = { session: null, figures: new Map(), at: new Map(), selection: null, second: null, asked: 0, patterns: 0, page: 0, node: null, ready: false };
 
 // -- asking -------------------------------------------------------------------------------------
 
@@ -36,7 +38,7 @@ function embeddedAnswer(question, params) {
   if (question === "influence") return nearestInfluence(params);
   if (question === "cost") return null;
   const found = EMBEDDED.answers[keyOf(question, params)];
-  if (found === undefined) throw new Error("This page was exported and has no answer to that. `wengert inspect` has all of them.");
+  if (found === undefined) throw new Error("This exported page does not contain that answer. Run `wengert inspect` for the full page.");
   if (found && found.error) throw new Error(found.error);
   return found;
 }
@@ -50,7 +52,7 @@ function nearestInfluence(params) {
     const away = centre(ranges).reduce((sum, x, k) => sum + (x - wanted[k]) ** 2, 0);
     if (away < least) [best, least] = [ranges, away];
   }
-  if (best === null) throw new Error("This page was exported without selections of this tensor.");
+  if (best === null) throw new Error("This exported page has no selections of this tensor.");
   return { ...EMBEDDED.influences[params.t][best], ranges: best };
 }
 
@@ -96,8 +98,9 @@ class Figure {
     this.low = make("span"); this.high = make("span");
     this.readout = make("p", { class: "readout" });
     this.note = make("p", { class: "note" });
+    const details = [settings.caption || item.role, item.dtype, item.shape.join("×") || "one number"].join(" · ");
     this.element = make("figure", { "data-number": item.number, "data-name": item.name },
-      make("figcaption", {}, make("b", {}, item.name), ` ${settings.caption || item.role}, ${item.dtype} (${item.shape.join(", ")})`, item.line ? ` · ${item.line}` : ""),
+      make("figcaption", {}, make("div", {}, make("b", { title: item.name }, item.name), make("span", { title: item.line }, item.line || "")), make("span", { title: details }, details)),
       ...item.others.map((axis, k) => (item.shape[axis] > 1 ? this.slider(axis, k) : null)),
       this.canvas, make("div", { class: "scale" }, this.low, this.bar, this.high), this.readout, this.note);
     this.listen();
@@ -229,17 +232,28 @@ class Figure {
       context.fillRect(k, 0, 1, 12);
     }
     const largest = this.largest();
-    this.low.textContent = signed ? shown(-largest) : this.value ? shown(this.value.low) : "";
-    this.high.textContent = signed ? shown(largest) : this.value ? shown(this.value.high) : "";
+    const source = map || this.value;
+    const isFinite = source && source.values.some(Number.isFinite);
+    const [low, high] = !isFinite ? [null, null] : signed ? [-largest, largest] : [source.low, source.high];
+    const isOne = low === high;
+    this.bar.hidden = isOne;
+    for (const [end, x] of [[this.low, low], [this.high, isOne ? null : high]]) {
+      end.textContent = x === null ? "" : isOne ? shown(x) : brief(x);
+      end.title = x === null ? "" : String(x);
+    }
     const notes = [];
     if (this.problem && !map) notes.push(this.problem);
-    if (this.value && this.value.complex) notes.push("Complex numbers: the map shows magnitudes.");
-    if (this.value && this.value.nonfinite) notes.push(`${this.value.nonfinite} elements are NaN or infinite.`);
-    if (this.item.cell > 1) notes.push(`A cell stands for ${this.item.cell} by ${this.item.cell} elements, and shows the largest.`);
+    if (this.value && this.value.complex) notes.push("Complex: the map shows magnitudes.");
+    if (this.value && this.value.nonfinite) notes.push(`${counted(this.value.nonfinite, "element is", "elements are")} NaN or infinite.`);
+    if (this.item.cell > 1) notes.push(`Each cell shows the largest of ${this.item.cell} by ${this.item.cell} elements.`);
     if (selecting && !own) {
       if (!map) notes.push("No path. Shift-click for the reason.");
-      else if (map.empty) notes.push("A path, but to other elements only.");
-      else notes.push(`${map.direction === "earlier" ? "The selection depends on" : "Depends on the selection"}${map.where ? `: [${map.where}]` : "."}${map.rows ? "" : ", not at these positions of the sliders"}`);
+      else if (map.empty) notes.push("No influence: the path leads to other elements.");
+      else {
+        const where = map.where ? `[${map.where}]` : "this number";
+        const text = map.direction === "earlier" ? `The selection depends on ${where}` : `The selection influences ${where}`;
+        notes.push(`${text}${map.rows ? "." : ", but not at these slider positions."}`);
+      }
     }
     this.note.textContent = notes.join(" ");
     this.note.classList.toggle("marked", Boolean(this.value && this.value.nonfinite));
@@ -337,6 +351,8 @@ function placesText() {
   return [...state.figures.values()].filter((f) => f.item.others.length).map((f) => `${f.item.number}:${f.at.join(",")}`).join(";");
 }
 
+const NOTHING_SELECTED = "Nothing is selected; the maps show values.";
+
 async function refresh() {
   const began = performance.now(), mine = ++state.asked, chosen = state.selection;
   const among = [...state.figures.keys()].join(",");
@@ -354,14 +370,14 @@ async function refresh() {
     figure.draw();
   }
   const sum = found.elements > 1 ? ` (the sum of ${found.elements} elements)` : found.value === null ? "" : ` = ${shown(found.value)}`;
-  const answered = make("p", { id: "answered" }, `The sweep took ${found.milliseconds.toFixed(1)} ms; the answer was on the page after ${(performance.now() - began).toFixed(0)} ms.`);
+  const answered = make("p", { id: "answered" }, `Sweep: ${found.milliseconds.toFixed(1)} ms; click to page: ${(performance.now() - began).toFixed(0)} ms.`);
   answered.dataset.milliseconds = performance.now() - began;
   const cost = make("p", { id: "cost" });
   $("answer").replaceChildren(make("p", { id: "selected" }, "Selected: ", make("b", {}, found.of), sum), answered, cost);
   const work = await ask("cost", { t: chosen.figure.item.number, ranges: chosen.ranges, among });
   if (work && mine === state.asked) {
     const { structured, dense } = work;
-    cost.textContent = `Reverse sweep: ${structured.multiply_adds.toLocaleString("en")} multiply-adds and ${bytes(structured.bytes)}; for all elements it would be ${dense.multiply_adds.toLocaleString("en")} and ${bytes(dense.bytes)}.`;
+    cost.textContent = `Reverse sweep: ${structured.multiply_adds.toLocaleString("en")} multiply-adds, ${bytes(structured.bytes)}. A sweep for all elements: ${dense.multiply_adds.toLocaleString("en")} multiply-adds, ${bytes(dense.bytes)}.`;
   }
 }
 
@@ -384,17 +400,17 @@ async function askDerivative() {
   if (EMBEDDED) {
     const map = second.figure.influence;
     const x = map ? second.figure.cell(map, second.area.top, second.area.left) ?? 0 : null;
-    box.append(make("p", {}, x === null ? "No path leads between the two." : `The derivative is ${shown(x)}.`));
+    box.append(make("p", {}, x === null ? "No path connects the two." : `The derivative is ${shown(x)}.`));
     return;
   }
   try {
     const found = await ask("derivative", { t: selection.figure.item.number, ranges: selection.ranges, by: second.figure.item.number, of: second.ranges });
     if (found.value === null) {
-      box.append(make("p", {}, `No derivative of ${found.of} by ${found.by}:`), make("pre", { tabindex: 0, "aria-label": "Reason" }, found.message));
+      box.append(make("p", {}, `There is no derivative of ${found.of} with respect to ${found.by}:`), make("pre", { tabindex: 0, "aria-label": "Reason" }, found.message));
     } else {
       const sum = found.elements > 1 ? `, summed over ${found.elements} elements` : "";
-      box.append(make("p", {}, `Derivative of ${found.of} by ${found.by}${sum}: `, make("b", { id: "derivative-value" }, shown(found.value))),
-        found.chain.length ? make("ol", { id: "chain" }, ...found.chain.map((step) => make("li", {}, step))) : null);
+      box.append(make("p", {}, `Derivative of ${found.of} with respect to ${found.by}${sum}: `, make("b", { id: "derivative-value" }, shown(found.value))),
+        found.chain.length ? make("ol", { id: "chain" }, ...found.chain.map((step) => make("li", { title: step }, step))) : null);
     }
   } catch (error) {
     box.append(make("p", {}, error.message));
@@ -404,7 +420,7 @@ async function askDerivative() {
 function clearSelection() {
   state.selection = state.second = null;
   state.asked++;
-  $("answer").replaceChildren(make("p", {}, "Nothing is selected. Maps show values."));
+  $("answer").replaceChildren(make("p", {}, NOTHING_SELECTED));
   for (const figure of state.figures.values()) { figure.influence = null; figure.draw(); }
 }
 
@@ -433,7 +449,7 @@ function listTensors() {
       if (state.selection) refresh();
     });
     return make("label", {}, box, ` ${item.name} (${item.role}, ${item.shape.join(" x ") || "one number"})`);
-  }), state.session.left_out ? make("p", {}, `${state.session.left_out} more are in the list of the tape.`) : "");
+  }), state.session.left_out ? make("p", {}, `${counted(state.session.left_out, "more tensor is", "more tensors are")} listed under Tape.`) : "");
 }
 
 // -- the tape -----------------------------------------------------------------------------------
@@ -449,7 +465,7 @@ async function listNodes() {
     make("td", {}, make("button", { type: "button", "aria-label": `node ${row.number}, ${row.operation}` }, String(row.number))),
     ...[row.operation + (row.nonfinite ? " (NaN or infinity)" : ""), row.name, row.shape, row.dtype, row.bytes ? bytes(row.bytes) : "", row.microseconds ? `${row.microseconds.toFixed(0)} µs` : "", row.line].map((text) => make("td", {}, text)))));
   const last = Math.min(found.total, found.from + found.rows.length);
-  $("rows-shown").textContent = `${found.total ? found.from + 1 : 0} to ${last} of ${found.total.toLocaleString("en")}; ${found.marked} with NaN or infinity`;
+  $("rows-shown").textContent = found.total ? `${(found.from + 1).toLocaleString("en")} to ${last.toLocaleString("en")} of ${found.total.toLocaleString("en")}${found.marked ? `; ${found.marked.toLocaleString("en")} with NaN or infinity` : ""}` : "No operation matches.";
   $("before").disabled = state.page === 0;
   $("after").disabled = last >= found.total;
   mark();
@@ -465,26 +481,27 @@ async function showNode(number) {
   let found;
   try { found = await ask("node", { t: number, target: $("tape-target").value }); } catch (error) { $("node").replaceChildren(make("p", {}, error.message)); return; }
   const parts = [make("h2", { id: "node-title" }, `${number}: ${found.row_of.operation}${found.row_of.name ? `, ${found.row_of.name}` : ""}`)];
-  if (found.parents.length) parts.push(make("p", {}, "from ", ...found.parents.flatMap((p) => [make("button", { type: "button", onclick: () => showNode(p.number) }, `${p.number}: ${p.name}`), " "])));
+  if (found.parents.length) parts.push(make("p", {}, "computed from ", ...found.parents.flatMap((p) => [make("button", { type: "button", onclick: () => showNode(p.number) }, `${p.number}: ${p.name}`), " "])));
   if (found.source) {
     const { file, first, line, lines } = found.source;
     parts.push(make("p", { title: file }, `${file.split(/[\\/]/).pop()}:${line}`), make("pre", { tabindex: 0, "aria-label": "Source" }, ...lines.map((text, k) => make("span", { class: first + k === line ? "here" : null }, `${String(first + k).padStart(4)}  ${text}\n`))));
   }
+  const arrays = make("div", { id: "arrays" });
   for (const [kind, signed] of [["value", false], ["cotangent", true]]) {
-    if (!found[kind]) { parts.push(make("p", {}, kind === "value" ? "The value was not kept." : "No path leads from here to the result, so there is no cotangent.")); continue; }
-    const figure = new Figure({ ...found, name: kind, others: [], role: `of node ${number}` }, { caption: `of node ${number}`, signed });
+    if (!found[kind]) { arrays.append(make("p", {}, kind === "value" ? "The value was not kept." : "There is no cotangent: the result does not depend on this node.")); continue; }
+    const figure = new Figure({ ...found, name: kind, others: [], role: `of node ${number}`, line: "" }, { caption: `node ${number}`, signed });
     figure.item.others = found.others;
     figure.value = decoded(found[kind]);
     figure.draw();
-    parts.push(figure.element);
+    arrays.append(figure.element);
     for (const slider of figure.element.querySelectorAll(".slider")) slider.remove();
   }
-  $("node").replaceChildren(...parts);
+  $("node").replaceChildren(...parts, arrays);
 }
 
 async function showBirth() {
   const found = await ask("nonfinite", { target: $("tape-target").value }).catch((error) => ({ number: null, message: error.message }));
-  if (found === null) { $("birth").textContent = "All values and all cotangents are finite."; return; }
+  if (found === null) { $("birth").textContent = "All values and cotangents are finite."; return; }
   $("birth").textContent = found.message;
   if (found.number === null) return;
   state.page = Math.floor(found.number / ROWS);
@@ -500,7 +517,17 @@ async function drawGraph() {
   try {
     const found = await ask("graph", { target: $("tape-target").value });
     const drawing = new DOMParser().parseFromString(found.svg, "image/svg+xml").documentElement;
-    box.replaceChildren(make("p", {}, found.drawn < found.nodes ? `${found.nodes} nodes; each chain of operations is drawn as one.` : `${found.nodes} nodes.`), drawing);
+    box.replaceChildren(make("p", {}, found.drawn < found.nodes ? `${found.nodes.toLocaleString("en")} nodes; each chain of operations is drawn as one box.` : `${counted(found.nodes, "node", "nodes")}. Choose one to see it below.`), drawing);
+    const boxes = [...drawing.children].filter((child) => child.querySelector("rect"));
+    found.numbers.forEach((number, k) => {
+      const choose = () => showNode(number);
+      boxes[k].setAttribute("tabindex", 0);
+      boxes[k].setAttribute("role", "button");
+      boxes[k].addEventListener("click", choose);
+      boxes[k].addEventListener("keydown", (event) => { if (event.key === "Enter") choose(); });
+    });
+    const last = boxes[boxes.length - 1]?.getBoundingClientRect(), whole = drawing.getBoundingClientRect();
+    if (last) box.scrollLeft = last.x + last.width / 2 - whole.x - box.clientWidth / 2;
   } catch (error) {
     box.replaceChildren(make("p", {}, error.message));
   }
@@ -508,13 +535,22 @@ async function drawGraph() {
 
 // -- patterns -----------------------------------------------------------------------------------
 
+// Colour-blind-safe, in light and dark.
 const GROUPS = [["#0072b2", "#56b4e9"], ["#d55e00", "#e69f00"], ["#009e73", "#4fd8b0"], ["#7d4a8d", "#cc79a7"], ["#444444", "#cccccc"], ["#8a6d00", "#f0e442"]];
+
+function clearPattern() {
+  $("pattern").width = $("pattern").height = 1;
+  $("pattern-text").textContent = "Show the pattern to see which elements can differ from zero.";
+}
 
 async function showPattern() {
   const params = { kind: $("pattern-kind").value, target: $("pattern-target").value, source: $("pattern-source").value };
-  const canvas = $("pattern"), context = canvas.getContext("2d");
+  const canvas = $("pattern"), context = canvas.getContext("2d"), mine = ++state.patterns;
   let found;
-  try { found = await ask("pattern", params); } catch (error) { $("pattern-text").textContent = error.message; canvas.width = canvas.height = 1; return; }
+  clearPattern();
+  $("pattern-text").textContent = "Looking for the pattern ...";
+  try { found = await ask("pattern", params); } catch (error) { if (mine === state.patterns) $("pattern-text").textContent = error.message; return; }
+  if (mine !== state.patterns) return;
   const rows = Math.ceil(found.shape[0] / found.cell), columns = Math.ceil(found.shape[1] / found.cell);
   const scale = Math.max(1, Math.min(24, Math.floor(880 / Math.max(rows, columns, 1))));
   canvas.width = Math.max(1, columns * scale); canvas.height = Math.max(1, rows * scale);
@@ -524,7 +560,7 @@ async function showPattern() {
     context.fillStyle = GROUPS[found.group[k] % GROUPS.length][isDark() ? 1 : 0];
     context.fillRect(found.columns[k] * scale, row * scale, Math.max(1, scale - (scale > 4)), Math.max(1, scale - (scale > 4)));
   });
-  $("pattern-text").textContent = `${found.shape[0].toLocaleString("en")} x ${found.shape[1].toLocaleString("en")}, ${found.elements.toLocaleString("en")} elements (${(100 * found.density).toPrecision(3)}%). Elements of one colour are found in one sweep: ${found.groups} sweep${found.groups === 1 ? "" : "s"} (${found.mode}).${found.cell > 1 ? ` A cell stands for ${found.cell} by ${found.cell} elements.` : ""}`;
+  $("pattern-text").textContent = `${found.shape[0].toLocaleString("en")} x ${found.shape[1].toLocaleString("en")}, ${counted(found.elements, "element", "elements")} (${brief(100 * found.density)}%). Computing it takes ${counted(found.groups, "sweep", "sweeps")} (${found.mode} mode); elements of one sweep share a colour${found.groups > GROUPS.length ? ", and the colours repeat" : ""}.${found.cell > 1 ? ` Each cell stands for ${found.cell} by ${found.cell} elements.` : ""}`;
   canvas.setAttribute("aria-label", `Pattern: ${$("pattern-text").textContent}`);
 }
 
@@ -537,20 +573,21 @@ async function loadTraining() {
   if (!found) return;
   if (found.since === steps.length) steps.push(...found.steps);
   if ($("training").hidden) return;
-  $("training-text").textContent = steps.length ? `${steps.length} gradients of one number were asked for${found.status === "running" ? "; the program is running" : ""}.` : "The program asked for no gradient of one number.";
+  $("training-text").textContent = steps.length ? `The program has computed ${counted(steps.length, "gradient", "gradients")} of a scalar.` : "No gradient of a scalar has been computed. Each one that the program asks a tape for adds a point here.";
   const names = [...new Set(steps.flatMap((step) => Object.keys(step.norms)))].slice(0, 12);
-  $("loss-chart").replaceChildren(...chart([["loss", steps.map((step) => Number(step.loss))]]));
-  $("norm-chart").replaceChildren(...chart(names.map((name) => [name, steps.map((step) => (name in step.norms ? Number(step.norms[name]) : NaN))])));
+  if (!steps.length) { $("loss-chart").replaceChildren(); $("norm-chart").replaceChildren(); return; }
+  $("loss-chart").replaceChildren(make("h2", {}, "Loss"), ...chart([["loss", steps.map((step) => Number(step.loss))]]));
+  $("norm-chart").replaceChildren(make("h2", {}, "Norms of gradients"), ...chart(names.map((name) => [name, steps.map((step) => (name in step.norms ? Number(step.norms[name]) : NaN))])));
 }
 
 // Lines over steps; the scale is logarithmic where all numbers are positive and far apart.
 function chart(lines) {
   const all = lines.flatMap(([, values]) => values).filter(Number.isFinite);
-  if (!all.length) return [make("p", {}, "Nothing to draw yet.")];
+  if (!all.length) return [make("p", {}, "No finite number to draw.")];
   const [low, high] = all.reduce(([a, b], x) => [Math.min(a, x), Math.max(b, x)], [Infinity, -Infinity]);
   const log = low > 0 && high / low > 20;
   const f = log ? Math.log : (x) => x;
-  const width = 800, height = 220, left = 70, count = Math.max(...lines.map(([, values]) => values.length));
+  const width = Math.max(280, Math.min(960, $("training").clientWidth)), height = 220, left = 64, count = Math.max(...lines.map(([, values]) => values.length));
   const x = (k) => left + ((width - left - 10) * k) / Math.max(1, count - 1);
   const y = (v) => 10 + (height - 40) * (high > low ? (f(high) - f(v)) / (f(high) - f(low)) : 0.5);
   const svg = (tag, attributes, text) => {
@@ -559,10 +596,10 @@ function chart(lines) {
     if (text) element.textContent = text;
     return element;
   };
-  const picture = svg("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${lines.map(([name]) => name).join(", ")}: from ${shown(low)} to ${shown(high)} over ${count} steps` });
+  const picture = svg("svg", { class: "chart", width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${lines.map(([name]) => name).join(", ")}: from ${shown(low)} to ${shown(high)} over ${count} steps` });
   picture.append(svg("line", { class: "axis", x1: left, x2: left, y1: 10, y2: height - 30 }), svg("line", { class: "axis", x1: left, x2: width - 10, y1: height - 30, y2: height - 30 }),
-    svg("text", { x: left - 6, y: 16, "text-anchor": "end" }, shown(high)), svg("text", { x: left - 6, y: height - 30, "text-anchor": "end" }, shown(low)),
-    svg("text", { x: left, y: height - 12 }, "step 1"), svg("text", { x: width - 10, y: height - 12, "text-anchor": "end" }, `step ${count}${log ? ", logarithmic" : ""}`));
+    svg("text", { x: left - 6, y: 16, "text-anchor": "end" }, brief(high)), svg("text", { x: left - 6, y: height - 30, "text-anchor": "end" }, high > low ? brief(low) : ""),
+    svg("text", { x: left, y: height - 12 }, count > 1 ? "step 1" : ""), svg("text", { x: (left + width - 10) / 2, y: height - 12, "text-anchor": "middle" }, log ? "logarithmic scale" : ""), svg("text", { x: width - 10, y: height - 12, "text-anchor": "end" }, `step ${count}`));
   lines.forEach(([name, values], k) => {
     const stride = Math.max(1, Math.floor(values.length / 1000));
     const points = values.map((v, i) => [i, v]).filter(([i, v]) => (i % stride === 0 || i === values.length - 1) && Number.isFinite(v));
@@ -572,7 +609,7 @@ function chart(lines) {
   const legend = make("div", { class: "legend" }, ...lines.map(([name, values], k) => {
     const mark = make("i");
     mark.style.background = GROUPS[k % 6][isDark() ? 1 : 0];
-    return make("span", {}, mark, `${name}: ${shown(values[values.length - 1])}`);
+    return make("span", {}, mark, `${name}: ${brief(values[values.length - 1])}`);
   }));
   return [picture, legend];
 }
@@ -587,12 +624,13 @@ function openTab(tab) {
     $(other.getAttribute("aria-controls")).hidden = !chosen;
   }
   if (tab.id === "tab-tape" && state.session) listNodes();
+  if (tab.id === "tab-patterns" && state.session && !$("pattern-text").textContent) showPattern();
   if (tab.id === "tab-training") loadTraining();
 }
 
 function setTheme(dark) {
   document.documentElement.classList.toggle("dark", dark);
-  $("theme").setAttribute("aria-pressed", dark);
+  $("theme").textContent = dark ? "Light mode" : "Dark mode";
   for (const figure of state.figures.values()) figure.draw();
   if (!$("training").hidden) loadTraining();
   if (state.session && !$("patterns").hidden && $("pattern-text").textContent) showPattern();
@@ -608,7 +646,7 @@ async function openSession() {
   $("pattern-target").replaceChildren(...[...state.session.tensors].reverse().map(option));
   $("pattern-source").replaceChildren(...state.session.tensors.map(option));
   if (results.length) $("pattern-target").value = results[results.length - 1].number;
-  $("answer").replaceChildren(make("p", {}, "Nothing is selected. Maps show values."));
+  $("answer").replaceChildren(make("p", {}, NOTHING_SELECTED));
   await Promise.all(state.session.drawn.map((number) => showFigure(byNumber.get(number))));
   listTensors();
   if (!$("tape").hidden) listNodes();
@@ -618,14 +656,13 @@ async function openSession() {
 function showState(found) {
   $("title").textContent = found.title;
   document.title = `${found.title} - Wengert inspector`;
-  $("status").textContent = { running: "The program is running.", finished: "The program has ended.", failed: "The program raised an error.", stopped: "The program was stopped." }[found.status];
+  $("status").textContent = { running: "The program is running.", finished: "The program has finished.", failed: "The program raised an error.", stopped: "The program was stopped." }[found.status];
   document.body.dataset.status = found.status;
   $("stop").hidden = found.status !== "running";
   $("message").hidden = !found.message;
   $("message").textContent = found.message;
   if (found.ready && !state.ready) { state.ready = true; openSession(); }
-  if (!found.ready && found.status === "running") $("answer").replaceChildren(make("p", {}, "Maps come when the program has ended. Training is shown while it runs."));
-  if (!found.ready && found.status !== "running") { document.body.dataset.ready = "true"; $("answer").replaceChildren(make("p", {}, "There is nothing to show.")); }
+  if (!found.ready && found.status !== "running") { document.body.dataset.empty = "true"; document.body.dataset.ready = "true"; }
   if (!EMBEDDED && found.steps !== steps.length) loadTraining();
 }
 
@@ -651,13 +688,14 @@ function start() {
   $("born").addEventListener("click", showBirth);
   $("draw-graph").addEventListener("click", drawGraph);
   $("find-pattern").addEventListener("click", showPattern);
+  for (const id of ["pattern-kind", "pattern-target", "pattern-source"]) $(id).addEventListener("change", () => { state.patterns++; clearPattern(); });
   $("stop").addEventListener("click", () => fetch("api/stop", { method: "POST" }));
   setTheme(matchMedia("(prefers-color-scheme: dark)").matches);
   if (EMBEDDED) { showState(EMBEDDED.answers["state?"]); return; }
   const events = new EventSource("api/events");
   events.onmessage = (event) => { $("unreachable")?.remove(); showState(JSON.parse(event.data)); };
   events.onerror = () => {
-    if (!$("unreachable")) document.body.prepend(make("p", { id: "unreachable", role: "alert" }, "The inspector has ended. What is on this page stays, but it answers no more."));
+    if (!$("unreachable")) document.body.prepend(make("p", { id: "unreachable", role: "alert" }, "The inspected process has ended. The page keeps what it shows but cannot compute anything more."));
   };
 }
 

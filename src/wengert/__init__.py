@@ -13,6 +13,7 @@ The module is a namespace of the Python Array API standard.
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
+from wengert import collector as _collector  # noqa: F401
 from wengert import extend
 from wengert import other_names as _other_names
 from wengert.backends.host import allow_host_fallback

@@ -203,11 +203,8 @@ class _Source:
         self.arrays = ", ".join(f"_x{i}" for i in range(self.count))
         self.params = "{" + ", ".join(f"{p!r}: {p}" for p in op.params) + "}"
         self.taken = front.taken.format
-        args, more = f"({', '.join(op.args)},)", self.params
-        if front.listed:
-            more = f"{self.params[:-1]}, **_others}}"
-        elif op.variadic:
-            args = "arrays"
+        args = "arrays" if op.variadic and not front.listed else f"({', '.join(op.args)},)"
+        more = f"{self.params[:-1]}, **_others}}" if front.listed else self.params
         self.unusual = f"return _otherwise(_op, {args}, {more})"
         self.other_class = self.unusual  # what is done with arguments that are not `taken`
         if front.kind is Tensor and front.xp is backends.NUMPY:

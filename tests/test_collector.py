@@ -1,4 +1,4 @@
-"""Python's collector visits all objects less often while programs record, and as before afterwards."""
+"""Python collects all objects less often while programs record, and as before afterwards."""
 
 import gc
 import threading
@@ -73,7 +73,11 @@ def test_cycles_are_collected_without_being_asked_for() -> None:
 
 def test_errors_nested_tapes_and_threads() -> None:
     def record() -> None:
-        with pytest.raises(ZeroDivisionError), wg.GradientTape() as outer, wg.GradientTape() as tape:
+        with (
+            pytest.raises(ZeroDivisionError),
+            wg.GradientTape() as outer,
+            wg.GradientTape() as tape,
+        ):
             outer.watch(recorded(tape, 20_000))
             raise ZeroDivisionError
 

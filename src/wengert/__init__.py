@@ -13,6 +13,8 @@ The module is a namespace of the Python Array API standard.
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
+from wengert import collector as _collector  # noqa: F401
+from wengert import explain as _explain
 from wengert import extend
 from wengert import other_names as _other_names
 from wengert.backends.host import allow_host_fallback
@@ -37,13 +39,10 @@ from wengert.errors import (
     UnconnectedWarning,
     WengertError,
 )
-from wengert.explain import cut_paths as _cut_paths  # noqa: F401
 from wengert.explain import float_warnings as _float_warnings  # noqa: F401
 from wengert.explain import formats as _formats  # noqa: F401
 from wengert.explain import html as _html  # noqa: F401
-from wengert.explain.debug import debug
 from wengert.explain.explanation import Explanation, Reason
-from wengert.explain.profile import profile
 from wengert.ops import operators as _operators
 from wengert.ops.contractions import *  # noqa: F403
 from wengert.ops.creation import *  # noqa: F403
@@ -91,6 +90,7 @@ _operators.install()
 _selections.install()
 _numpy_protocol.install()
 _other_names.answer_for_attributes(Tensor)
+Tensor._tell_cut = lambda *given: _explain.cut_paths.tell_cut(*given)
 
 
 def _inspect_tape(
@@ -128,8 +128,9 @@ _LATE = (
 #: Functions whose modules are.
 _LATE_FUNCTIONS = {
     "clipped_gradient": "transforms.per_example", "cond": "transforms.loops",
-    "inspect": "inspector", "jit": "transforms.jit",
-    "per_example_norms": "transforms.per_example", "running": "runner",
+    "debug": "explain.debug", "inspect": "inspector", "jit": "transforms.jit",
+    "per_example_norms": "transforms.per_example", "profile": "explain.profile",
+    "running": "runner",
     "scan": "transforms.loops", "while_loop": "transforms.loops",
 }  # fmt: skip
 
@@ -144,6 +145,8 @@ if _TYPE_CHECKING:
     from wengert import fft, linalg, nn, optim, random, sparse, special
     from wengert import tensorflow as tensorflow
     from wengert import torch as torch
+    from wengert.explain.debug import debug
+    from wengert.explain.profile import profile
     from wengert.inspector import inspect
     from wengert.runner import running
     from wengert.transforms.jit import jit

@@ -74,3 +74,35 @@ def test_tangents_of_some_parts() -> None:
     y, tangent = wg.jvp(lambda x: wg.concat([x, np.zeros(1), x * x]), (x,), (wg.ones(2),))
     np.testing.assert_allclose(tangent, [1.0, 1.0, 0.0, 2.0, 4.0])
     assert y.shape == (5,)
+
+
+def test_a_join_takes_arrays_beside_tensors() -> None:
+    x, beside = wg.asarray(np.arange(6.0).reshape(2, 3)), np.ones((2, 3))
+    for axis in (0, 1, -1):
+        found = wg.jacobian(lambda a, k=axis: wg.concat([beside, a, beside], axis=k))(x)
+        moved = np.moveaxis(found.numpy(), axis % 2, 0)
+        width = x.shape[axis]
+        assert not moved[:width].any() and not moved[2 * width :].any()
+        middle = np.moveaxis(moved[width : 2 * width], 0, axis % 2)
+        assert np.array_equal(middle.reshape(6, 6), np.eye(6))
+    for axis in (0, 1, 2, -1, -3):
+        joined = wg.stack([beside, x], axis=axis)
+        assert np.array_equal(joined.numpy(), np.stack([beside, x.numpy()], axis=axis))
+
+
+def test_an_array_beside_tensors_may_be_written_to_afterwards() -> None:
+    x, beside = wg.asarray(np.arange(3.0)), np.ones(3)
+    with wg.GradientTape(persistent=True) as tape:
+        tape.watch(x)
+        joined, total = wg.concat([x, beside]), x + beside
+    beside[:] = 7.0
+    assert joined.numpy().tolist() == [0.0, 1.0, 2.0, 1.0, 1.0, 1.0]
+    assert total.numpy().tolist() == [1.0, 2.0, 3.0]
+    assert tape.gradient(total, x).numpy().tolist() == [1.0, 1.0, 1.0]
+
+
+def test_a_stack_far_below_the_axes_is_refused() -> None:
+    x = wg.asarray(np.ones((2, 3)))
+    for axis in (-4, 3):
+        with pytest.raises(np.exceptions.AxisError, match="stack: axis"):
+            wg.stack([x, x], axis=axis)

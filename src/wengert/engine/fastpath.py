@@ -24,7 +24,7 @@ from wengert import backends
 from wengert.backends.float_errors import LOCATED, FloatErrors
 from wengert.engine.batching import levels
 from wengert.engine.node import NOBODY, Node, Tokens, active, meet, next_order
-from wengert.engine.op import Op, Shapes
+from wengert.engine.op import Op
 from wengert.engine.record import apply, finished, witnesses
 from wengert.engine.tensor import Tensor
 from wengert.errors import explain_shapes
@@ -58,6 +58,10 @@ class Front:
     when: str = ""
     #: the operation's parameters, if they are known already: a call does not take any
     known: dict[str, Any] | None = None
+    #: whether an operation of any number of arrays takes them in one list; then `when` is about
+    #: the parameters, and `after` what is done to these once the result `_y` is known
+    listed: bool = False
+    after: str = ""
     #: what says that an argument is such a tensor
     taken: str = "type({}) is _kind"
     #: what computes raw arrays
@@ -117,7 +121,7 @@ _NAMES: dict[str, Any] = {
     "_protected": backends.protected, "_plain": backends.plain,
     "_DOUBLE": _DOUBLE, "_SINGLE": _SINGLE, "_finished": finished,
     "_explain_shapes": explain_shapes, "_frame_at": sys._getframe, "_witnesses": witnesses,
-    "_Shapes": Shapes, "_constant": _constant, "_Kept": backends.Kept, "_QUICK": backends.QUICK,
+    "_constant": _constant, "_Kept": backends.Kept, "_QUICK": backends.QUICK,
 }  # fmt: skip
 
 
@@ -199,12 +203,14 @@ class _Source:
         self.arrays = ", ".join(f"_x{i}" for i in range(self.count))
         self.params = "{" + ", ".join(f"{p!r}: {p}" for p in op.params) + "}"
         self.taken = front.taken.format
-        args = "arrays" if op.variadic else f"({', '.join(op.args)},)"
-        self.unusual = f"return _otherwise(_op, {args}, {self.params})"
+        args = "arrays" if op.variadic and not front.listed else f"({', '.join(op.args)},)"
+        more = f"{self.params[:-1]}, **_others}}" if front.listed else self.params
+        self.unusual = f"return _otherwise(_op, {args}, {more})"
         self.other_class = self.unusual  # what is done with arguments that are not `taken`
         if front.kind is Tensor and front.xp is backends.NUMPY:
-            given_again = f"{'*arrays' if op.variadic else ', '.join(op.args)}{self.settings}"
-            self.other_class = f"""for _a in {args}:
+            stars = "*" if op.variadic and not front.listed else ""
+            given_again = f"{stars}{', '.join(op.args)}{self.settings}"
+            self.other_class = f"""for _a in {"arrays" if op.variadic else args}:
     if type(_a) is _kind and (_key := _QUICK.get(type(_a._raw))):
         return (_calls.get(_key(_a._raw)) or _on_library(_a._raw))({given_again})
 {self.unusual}"""
@@ -278,12 +284,16 @@ except RuntimeError:
 
     def plain_array(self, i: int) -> str:
         """Return the lines that take a NumPy array in the place of one of several tensors."""
-        if self.front.kind is not Tensor or self.count == 1:
+        if self.front.kind is not Tensor or (self.count == 1 and not self.op.variadic):
             return ""
-        arg = self.op.args[i]
+        arg, x, node = self.op.args[i], f"_x{i}", f"_n{i} = None"
+        if self.op.variadic:
+            arg, x, node = "_a", "_x", "_ns.append(None)"
+        reads = any(self.op.arrays.intersection(names or ()) for names in self.op.reads)
+        kept = "_op.aliases or _current()" if reads else "_op.aliases"
         return f"""elif type({arg}) is _ndarray:
-    _x{i} = (_protected if _current() or _op.aliases else _plain)({arg})
-    _n{i} = None
+    {x} = (_protected if {kept} else _plain)({arg})
+    {node}
 """
 
     def alike(self) -> str:
@@ -418,18 +428,27 @@ for _w in _witnesses:
 
     def variadic(self) -> str:
         """Return the source of the function that calls an operation of any number of arrays."""
+        op, front = self.op, self.front
         known = {"y": "_y", "arrays": "tuple(_xs)", "position": "_k", "shapes": "_shapes"}
-        values = f"({''.join(f'{known.get(name, name)}, ' for name in self.op.reads[0] or ())})"
-        numpys = self.op.numpy_function is not None and self.front.xp is backends.NUMPY
-        unusual = "False" if self.op.copies or self.native else self.narrow
-        if self.front.kinds:
+        values = f"({''.join(f'{known.get(name, name)}, ' for name in op.reads[0] or ())})"
+        numpys = op.numpy_function is not None and front.xp is backends.NUMPY
+        unusual = "False" if op.copies or self.native else self.narrow
+        if front.kinds:
             unusual = "(_xs and _d is not _xs[0].dtype) or _d not in _usual_dtypes"
-        return f"""def call(*arrays{self.named}):
-    if _levels():
+        head, failed = f"*arrays{self.named}", "RuntimeError"  # as of PyTorch, for two devices
+        if front.listed:
+            head = f"arrays, /, *{self.named}, **_others"
+            failed = "(IndexError, RuntimeError, TypeError, ValueError)"
+        return f"""def call({head}):
+{"    if type(arrays) is not list: arrays = list(arrays)" if front.listed else ""}
+    if _levels(){f" or _others or not ({front.when})" if front.listed else ""}:
         {self.unusual}
-    _xs = []
+    _xs, _ns = [], []
     for _a in arrays:
-        if not ({self.taken("_a")}) or type(_x := _a._raw) is not _ndarray:
+        if {self.taken("_a")} and type(_x := _a._raw) is _ndarray:
+            _ns.append(_a._node)
+{_indented(self.plain_array(0), 2)}
+        else:
 {_indented(self.other_class, 3)}
         _d = _x.dtype
         if {unusual}:
@@ -437,17 +456,17 @@ for _w in _witnesses:
         _xs.append(_x)
     try:
         _y = _compute({"" if numpys else "*"}_xs{self.settings})
-    except RuntimeError:  # as of PyTorch, for arrays of two devices
+    except {failed}:
         {self.unusual}
+{_indented(front.after)}
     if type(_y) is not _ndarray:
-        return _finished(_op, _y, _xs, [_a._node for _a in arrays], {self.params})
+        return _finished(_op, _y, _xs, _ns, {self.params})
     _z = _make()
     _z._raw = _y
     _z._node = None
     if {self.recording}{self.inexact}:
-        _edges, _shapes, _t, _k = [], _Shapes(), _NOBODY, 0
-        for _a in arrays:
-            _n = _a._node
+        _edges, _shapes, _t, _k = [], [], _NOBODY, 0
+        for _n in _ns:
 {_indented(self.edge("_n", "_k", values), 3)}
             _shapes.append(_xs[_k].shape)
             _k += 1

@@ -16,7 +16,7 @@ from wengert.backends import Kept, Namespace
 from wengert.backends.float_errors import LOCATED
 from wengert.engine.batching import highest, is_traced, levels, plain_namespace
 from wengert.engine.node import NOBODY, Edge, Node, Tokens, active, meet, new_node, watching
-from wengert.engine.op import OUTPUT, Op, Shapes
+from wengert.engine.op import OUTPUT, Op
 from wengert.engine.tensor import Tensor, wrap
 from wengert.errors import explain_shapes
 
@@ -201,7 +201,7 @@ def record(
     saved: Any = None,
 ) -> Any:
     """Return `y` as a Tensor (or a tuple of them) with a node that leads to `nodes`."""
-    shapes = (Shapes if op.variadic else tuple)([tuple(getattr(r, "shape", ())) for r in raws])
+    shapes = tuple([tuple(getattr(r, "shape", ())) for r in raws])
     further = [params[name] for name in op.params]
     values = (y, tuple(raws)) if op.variadic else (y, *raws, *shapes, shapes, *further, saved)
     edges: list[Edge] = []

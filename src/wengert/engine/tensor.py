@@ -32,7 +32,7 @@ class Tensor(Operand):
     _node: Node | None
     #: the namespace that computes on tensors and records; `ops.namespace` sets it
     _namespace: Any
-    #: says that a value leaves tapes, as an error or a warning; `ops.cut_paths` sets it
+    #: says that a value leaves tapes, as an error or a warning; `wengert` sets it
     _tell_cut: Any
     #: what a notebook shows; `explain.html` sets it
     _repr_html_: Any

@@ -208,6 +208,3 @@ def _exported(module: str, name: str) -> str:
 
 def _short(name: str) -> str:
     return f"np{name[5:]}" if name == "numpy" or name.startswith("numpy.") else name
-
-
-Tensor._tell_cut = tell_cut

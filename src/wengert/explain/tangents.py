@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from wengert import explain
 from wengert.engine import forward
 from wengert.engine.node import Node, watching
 from wengert.engine.sweep import ancestors
 from wengert.engine.tape import Part, Tape
 from wengert.engine.tensor import Tensor, wrap
 from wengert.errors import NonFiniteError
-from wengert.explain.nonfinite import NonFinite, NonFiniteLedger, as_arrays, born_in_tangent
+
+if TYPE_CHECKING:
+    from wengert.explain.nonfinite import NonFinite
 
 
 def push(
@@ -30,7 +33,7 @@ def push(
     """
     found = forward.push(tape, places, tangents, targets, dense)
     watcher = watching.get()
-    while watcher is not None and not isinstance(watcher, NonFiniteLedger):
+    while watcher is not None and not isinstance(watcher, explain.nonfinite.NonFiniteLedger):
         watcher = watcher.outer
     if watcher is not None and not all(map(_is_finite, found)):
         born = _first(tape, places, tangents, targets)
@@ -44,7 +47,8 @@ def _is_finite(tangent: Any) -> bool:
 
 
 def _arrays(tangent: Any) -> list[np.ndarray]:
-    return as_arrays(Tensor._namespace, tangent)
+    arrays: list[np.ndarray] = explain.nonfinite.as_arrays(Tensor._namespace, tangent)
+    return arrays
 
 
 def _first(
@@ -58,7 +62,11 @@ def _first(
     known: dict[Node, list[np.ndarray]] = dict(zip(nodes, map(_arrays, moved), strict=True))
     for node, values in known.items():
         before = [a for parent, _, _ in node.edges for a in known.get(parent, [])]
-        found = born_in_tangent(node, values[0], before) if values and node.edges else None
+        found = (
+            explain.nonfinite.born_in_tangent(node, values[0], before)
+            if values and node.edges
+            else None
+        )
         if found is not None:
             return found
     return None

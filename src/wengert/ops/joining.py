@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+import itertools
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, Never
 
 import numpy as np
 
 from wengert.engine.cotangents import Block, Region
+from wengert.engine.fastpath import Front, caller
 from wengert.engine.node import Node, Values
 from wengert.engine.tensor import Tensor
 from wengert.errors import ShapeError
 from wengert.ops import batching
 from wengert.ops.families import one_axis, sample, special
+from wengert.ops.families.declare import Function, Operation
 from wengert.ops.families.directions import lead_of
 from wengert.ops.families.structure import zeros_for
 from wengert.ops.shapes import reshape, tensor
@@ -28,10 +32,29 @@ _joined = partial(
     batch=batching.with_params(lambda _, p: {"axis": p["axis"] + 1}),
     linear=True,
 )
+#: NumPy finds what is wrong with arrays and axes, and the functions have words for it.
+_JOIN = partial(
+    Front, listed=True, when="type(axis) is int", after="if axis < 0:\n    axis += _y.ndim"
+)
+#: The shapes that were asked about last, the axis, and where each argument begins along it.
+_latest: tuple[Any, int, list[int]] = ((), 0, [0])
+
+
+def _span(position: int, shapes: Any, axis: int) -> tuple[int, int]:
+    """Return where an argument begins and ends along an axis on which all are joined.
+
+    It is asked for each of perhaps thousands of arguments, so all places are found at once.
+    """
+    global _latest
+    known, along, starts = _latest
+    if known is not shapes or along != axis:
+        starts = [0, *itertools.accumulate(shape[axis] for shape in shapes)]
+        _latest = shapes, axis, starts
+    return starts[position], starts[position + 1]
 
 
 def _part(xp: Any, g: Any, position: int, shapes: Any, axis: int) -> Any:
-    start, stop = shapes.span(position, axis)
+    start, stop = _span(position, shapes, axis)
     return g[(slice(None),) * axis + (slice(start, stop), ...)]
 
 
@@ -39,7 +62,7 @@ def _part_block(
     xp: Any, g: Block, node: Any, parent: Any, argument: int, values: Values
 ) -> Block | None:
     position, shapes, axis = values
-    start, stop = shapes.span(position, axis)
+    start, stop = _span(position, shapes, axis)
     inside = _run_within(g.region[axis], start, stop)
     if not inside:
         return None
@@ -63,7 +86,7 @@ def _run_within(r: range, start: int, stop: int) -> range:
 
 def _part_depends(region: Region, node: Any, parent: Any, argument: int, values: Any) -> Any:
     position, shapes, axis = values
-    start, stop = shapes.span(position, axis)
+    start, stop = _span(position, shapes, axis)
     r = region[axis]
     if type(r) is not range or r.step != 1:
         return None
@@ -73,7 +96,7 @@ def _part_depends(region: Region, node: Any, parent: Any, argument: int, values:
 
 def _part_reached(region: Region, node: Any, parent: Any, argument: int, values: Any) -> Region:
     position, shapes, axis = values
-    start, _ = shapes.span(position, axis)
+    start, _ = _span(position, shapes, axis)
     moved = range(region[axis].start + start, region[axis].stop + start)
     return (*region[:axis], moved, *region[axis + 1 :])
 
@@ -93,6 +116,20 @@ def _push_parts(xp: Any, node: Node, edges: Sequence[Any]) -> Any:
     return xp.concat(parts, axis=axis + len(lead))
 
 
+def _at_once(operation: Operation[Any]) -> Callable[[Function], Function]:
+    """Return a decorator for a join's function, which is then called for unusual arguments only."""
+
+    def decorate(function: Function) -> Function:
+        def unusual(op: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+            return function(*args, **params)
+
+        call = caller(operation.op, _JOIN(otherwise=unusual))
+        call.__kwdefaults__ = function.__kwdefaults__
+        return functools.wraps(function)(call)  # type: ignore[return-value]
+
+    return decorate
+
+
 concat_along = _joined(
     "concat",
     _part,
@@ -106,11 +143,13 @@ concat_along = _joined(
     reference=lambda *arrays, axis: np.concatenate(arrays, axis=axis),
 )
 concat_along.op.numpy_function = np.concatenate
+concat_along.op.aliases = False
 concat_along.op.reach = _part_reached
 concat_along.op.depends = _part_depends
 concat_along.op.push, concat_along.op.takes_directions = _push_parts, True
 
 
+@_at_once(concat_along)
 @answers
 def concat(arrays: Any, /, *, axis: int | None = 0, **others: Never) -> Tensor:
     """Return the arrays joined along an existing axis; flattened first if it is None.
@@ -119,14 +158,6 @@ def concat(arrays: Any, /, *, axis: int | None = 0, **others: Never) -> Tensor:
     """
     if others:
         raise unexpected(concat, others)
-    if type(arrays) is not list:
-        arrays = list(arrays)
-    first = arrays[0] if arrays else None
-    if type(first) is Tensor and type(first._raw) is np.ndarray and axis is not None:
-        try:  # NumPy finds what is wrong, and we have the words for it
-            return concat_along(*arrays, axis=axis if axis >= 0 else axis + len(first._raw.shape))
-        except (TypeError, ValueError):
-            pass
     tensors = [tensor(x, "concat") for x in arrays]
     if not tensors:
         raise ValueError("concat: got no arrays; expected at least one")
@@ -187,6 +218,8 @@ def _push_slices(xp: Any, node: Node, edges: Sequence[Any]) -> Any:
 
 def _stacked(arrays: list[np.ndarray], *, axis: int) -> np.ndarray:
     """Return np.stack of arrays of one shape, in a third of its time for small ones."""
+    if axis < 0:
+        axis = one_axis(axis, arrays[0].ndim + 1, "stack")
     if not axis and arrays[0].dtype.kind in "biufc":  # NumPy looks into texts and objects
         return np.array(arrays)
     key = (slice(None),) * axis + (None, ...)
@@ -206,25 +239,18 @@ stack_along = _joined(
     reference=lambda *arrays, axis: np.stack(arrays, axis=axis),
 )
 stack_along.op.numpy_function = _stacked
+stack_along.op.aliases = False
 stack_along.op.reach = _slice_reached
 stack_along.op.depends = _slice_depends
 stack_along.op.push, stack_along.op.takes_directions = _push_slices, True
 
 
+@_at_once(stack_along)
 @answers
 def stack(arrays: Any, /, *, axis: int = 0, **others: Never) -> Tensor:
     """Return arrays joined along a new axis. `wg.stack([[1, 2], [3, 4]])` is `[[1, 2], [3, 4]]`."""
     if others:
         raise unexpected(stack, others)
-    if type(arrays) is not list:
-        arrays = list(arrays)
-    if arrays and type(first := arrays[0]) is Tensor and type(first._raw) is np.ndarray:
-        try:
-            return stack_along(
-                *arrays, axis=axis if axis >= 0 else axis + len(first._raw.shape) + 1
-            )
-        except (IndexError, TypeError, ValueError):
-            pass
     tensors = [tensor(x, "stack") for x in arrays]
     if len({tuple(x._raw.shape) for x in tensors}) != 1:
         shapes = ", ".join(str(x.shape) for x in tensors)

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from wengert import backends
+from wengert import backends, explain
 from wengert.engine.batching import Batched, plain_namespace
-from wengert.engine.node import NOBODY, Token, active, meet, new_node
+from wengert.engine.node import NOBODY, Token, active, meet, new_node, watching
 from wengert.engine.op import ALIAS
 from wengert.engine.record import lift
 from wengert.engine.tape import Part, Tape, part_of_tape
@@ -25,7 +25,6 @@ from wengert.errors import (
     name_of,
 )
 from wengert.explain.watchers import noted
-from wengert.explain.why import Names, ledger, why
 from wengert.ops.batching import constant
 from wengert.ops.variable import Variable
 from wengert.transforms.ownership import is_alone
@@ -207,9 +206,10 @@ class Call:
             return
         hint = "if it should depend, look for float(x), .numpy(), int dtypes or stop_gradient on "
         hint += "the way"
-        if ledger() is not None and targets:
-            names = Names("the result", "the argument", self.what)
-            hint = str(why(self.tape, targets[0], flatten(self.sources)[0][0], names))
+        if watching.get() is not None and explain.why.ledger() is not None and targets:
+            names = explain.why.Names("the result", "the argument", self.what)
+            source = flatten(self.sources)[0][0]
+            hint = str(explain.why.why(self.tape, targets[0], source, names))
         warnings.warn(
             f"{self.what}: the result does not depend on the argument, so the derivative is zero; "
             f"{hint}",

@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from wengert import backends
+from wengert import backends, explain
 from wengert.elements.cost import Cost, estimate, whole_seeds
 from wengert.engine import cotangents as ct
 from wengert.engine.node import Node, Token
@@ -16,17 +16,16 @@ from wengert.engine.tape import Part, Tape, part_of_tape, regions_of
 from wengert.engine.tensor import Tensor
 from wengert.errors import DtypeError, ShapeError
 from wengert.explain.explanation import Explanation
-from wengert.explain.graph import Graph, graph_of
 from wengert.explain.lines import Instruction, here
-from wengert.explain.nones import tell_nones
-from wengert.explain.nonfinite import NonFinite, find_nonfinite
-from wengert.explain.summary import Summary, alive
-from wengert.explain.tables import counted
 from wengert.explain.watchers import paused
-from wengert.explain.why import why
 from wengert.transforms.gradients import zeros_like
 from wengert.transforms.sweeps import check_room, chunks, joined, one_hot_in_each, pulled, shape_of
 from wengert.trees import flatten
+
+if TYPE_CHECKING:
+    from wengert.explain.graph import Graph
+    from wengert.explain.nonfinite import NonFinite
+    from wengert.explain.summary import Summary
 
 
 class GradientTape(Tape):
@@ -82,7 +81,8 @@ class GradientTape(Tape):
 
     def _tell_nones(self, target: Any, given: list[Any], answers: list[Any]) -> None:
         asked = enumerate(zip(given, answers, strict=True))
-        tell_nones(self, target, [(k, s) for k, (s, a) in asked if a is None and s is not None])
+        missing = [(k, s) for k, (s, a) in asked if a is None and s is not None]
+        explain.nones.tell_nones(self, target, missing)
 
     # -- explaining --------------------------------------------------------------------
 
@@ -101,7 +101,8 @@ class GradientTape(Tape):
         >>> tape.why(y, x).reason
         <Reason.NOT_WATCHED: 'the tape does not watch the source'>
         """
-        return why(self, target, source)
+        found: Explanation = explain.why.why(self, target, source)
+        return found
 
     def find_nonfinite(self, target: Any, sources: Any = ()) -> NonFinite | None:
         """Return where the first NaN or infinity began, forward or backward; None for nowhere.
@@ -120,7 +121,9 @@ class GradientTape(Tape):
         >>> found.phase, found.operation, found.index
         ('backward', 'sqrt', (0,))
         """
-        return find_nonfinite(self, target, [s for s in flatten(sources)[0] if s is not None])
+        given = [s for s in flatten(sources)[0] if s is not None]
+        found: NonFinite | None = explain.nonfinite.find_nonfinite(self, target, given)
+        return found
 
     # -- derivatives of more than a sum ------------------------------------------------
 
@@ -299,8 +302,11 @@ class GradientTape(Tape):
         """
         token = self._token
         if target is None:
-            return Summary(alive(token), token)
-        return Summary(ancestors(self._recorded(target, "summary: target"), token), token)
+            nodes = explain.summary.alive(token)
+        else:
+            nodes = ancestors(self._recorded(target, "summary: target"), token)
+        found: Summary = explain.summary.Summary(nodes, token)
+        return found
 
     def graph(self, target: Any, sources: Any = None) -> Graph:
         """Return the graph of the nodes that lead to a target.
@@ -332,7 +338,9 @@ class GradientTape(Tape):
             between = leading_to(self._recorded(sources, "graph: source"), nodes)
             nodes = [node for node in nodes if node in between]
         names = {v._leaf: v.name for v in self._token.variables.values()}
-        return graph_of(nodes[::-1], set(targets), names, self._token.starts)
+        starts = self._token.starts
+        found: Graph = explain.graph.graph_of(nodes[::-1], set(targets), names, starts)
+        return found
 
     def _recorded(self, given: Any, what: str) -> list[Node]:
         """Return the nodes of tensors or variables in a nest, of those that the tape recorded."""
@@ -343,6 +351,7 @@ class GradientTape(Tape):
         state = "open" if self._thread is not None else "closed"
         kind = "persistent, " if self._persistent else ""
         variables = len(self._token.variables)
+        counted = explain.tables.counted
         tensors = counted(self._token.leaves - variables, "tensor")
         spent = f", used up at {self._spent}" if self._spent else ""
         watched = f"{counted(variables, 'variable')} and {tensors} watched"

@@ -280,15 +280,17 @@ def softmax(x: np.ndarray, scale: float, bias: np.ndarray | None) -> np.ndarray:
     xs, ys = _rows(x), _rows(y)
     ones = np.ones(xs.shape[1], x.dtype)
     added = None if bias is None else np.broadcast_to(bias, x.shape)
-    turns = 1 if bias is None else math.prod(bias.shape[-2:-1])
-    repeats = bias is not None and turns > 1 and bias.size == turns * x.shape[-1]
+    same, turns = None, 1
+    if bias is not None and bias.size == math.prod(bias.shape[-2:-1]) * x.shape[-1]:
+        same = bias.reshape(-1, x.shape[-1])
+        turns = len(same)
 
     def work(a: int, b: int, z: np.ndarray) -> None:
         z, out = z[: b - a], ys[a:b]
         np.multiply(xs[a:b], x.dtype.type(scale), out=z)
-        if repeats and not (a % turns or b % turns):  # whole matrices, all with the same bias
-            matrices = z.reshape(-1, turns, z.shape[-1])
-            np.add(matrices, bias.reshape(matrices.shape[1:]), out=matrices)
+        if same is not None and not (a % turns or b % turns):  # whole matrices, the same for all
+            matrices = z.reshape(-1, *same.shape)
+            np.add(matrices, same, out=matrices)
         elif added is not None:
             np.add(z, _some_rows(added, a, b), out=z)
         sums, _ = _exponentials(z, out, ones)

@@ -253,6 +253,22 @@ def test_softmax_of_attention(dtype, shape, mask, monkeypatch):
         assert not both()[0][..., 0, :].any()
 
 
+@DTYPES
+def test_one_thread_and_whole_matrices_with_the_same_bias(dtype, monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    monkeypatch.setattr(numpy_fused, "ALONE", 3 * 32 * 16 * np.dtype(dtype).itemsize)
+    scores = numbers((8, 5, 32, 16), dtype)
+    bias = np.where(RANDOM.random((32, 16)) < 0.5, 0, -np.inf)
+    weight, shift = numbers((16,), dtype), numbers((16,), dtype)
+
+    def all_three() -> Any:
+        y = attention._weights_values(NUMPY, scores, 0.4, bias)
+        z = normalisation._layer_values(NUMPY, scores, weight, shift, 1e-5)
+        return y, z, *normalisation._layer_rule(NUMPY, z, scores, weight, 1e-5)
+
+    agree(all_three(), plain(all_three, monkeypatch), dtype, scale=10)
+
+
 @pytest.mark.parametrize("case", ["F", "stepped", "small", "float16", "mixed"])
 def test_what_does_not_suit_takes_the_plain_way(case):
     x = numbers((129, 128), np.float32, case if case in ("F", "stepped") else "C")

@@ -27,6 +27,8 @@ _REAL = (np.dtype("float32"), np.dtype("float64"))
 #: How many bytes of each array a piece has. Each call of NumPy gives up Python's lock and waits for
 #: it again: in pieces of 128 kB two threads are slower than one, in these nearly twice as fast.
 PIECE = 1 << 20
+#: Where there is one thread, nobody waits, and all arrays of a piece stay in a core's own cache.
+ALONE = 1 << 18
 #: With fewer elements than this, Python around the pieces takes longer than it saves.
 SMALLEST = 1 << 14
 
@@ -59,7 +61,8 @@ def _in_pieces(
 
     ``scratch(rows)`` makes what a thread needs beside its piece, of at most so many rows.
     """
-    rows = max(1, min(count, PIECE // max(1, width * dtype.itemsize)))
+    most = ALONE if threads.count() == 1 else PIECE
+    rows = max(1, min(count, most // max(1, width * dtype.itemsize)))
 
     def quiet(a: int, b: int, made: Any) -> None:
         with np.errstate(all="ignore"):
@@ -277,11 +280,18 @@ def softmax(x: np.ndarray, scale: float, bias: np.ndarray | None) -> np.ndarray:
     xs, ys = _rows(x), _rows(y)
     ones = np.ones(xs.shape[1], x.dtype)
     added = None if bias is None else np.broadcast_to(bias, x.shape)
+    same, turns = None, 1
+    if bias is not None and bias.size == math.prod(bias.shape[-2:-1]) * x.shape[-1]:
+        same = bias.reshape(-1, x.shape[-1])
+        turns = len(same)
 
     def work(a: int, b: int, z: np.ndarray) -> None:
         z, out = z[: b - a], ys[a:b]
         np.multiply(xs[a:b], x.dtype.type(scale), out=z)
-        if added is not None:
+        if same is not None and not (a % turns or b % turns):  # whole matrices, the same for all
+            matrices = z.reshape(-1, *same.shape)
+            np.add(matrices, same, out=matrices)
+        elif added is not None:
             np.add(z, _some_rows(added, a, b), out=z)
         sums, _ = _exponentials(z, out, ones)
         sums[sums == 0] = 1
@@ -355,24 +365,24 @@ def layer_norm_pull(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the cotangents of x, weight and bias.
 
-    With the centred rows c, the scale r of each, and f = r g: that of weight is the sum of f c,
-    and that of x is f w - m - c n, where m and n are the means of f w and of f w c r^2.
+    With the centred rows c and the scale r of each: that of weight is the sum of r g c, and that
+    of x is r (g w - m) - c n, where m is the mean of g w, and n that of g w c times r^3.
     """
     result = np.empty_like(x)
     xs, gs, rs = _rows(x), _rows(g), _rows(result)
-    ones = np.ones(xs.shape[1], x.dtype)
+    ones, every = np.ones(xs.shape[1], x.dtype), np.ones(len(xs), x.dtype)
     count = x.dtype.type(len(ones))
     sums: list[tuple[np.ndarray, np.ndarray]] = []
 
     def work(a: int, b: int, c: np.ndarray, f: np.ndarray, weights: np.ndarray) -> None:
-        c, f, weights = c[: b - a], f[: b - a], weights[: b - a]
+        g, c, f = gs[a:b], c[: b - a], f[: b - a]
         r = _centred(xs[a:b], ones, eps, c)
-        by_bias = np.add.reduce(gs[a:b], axis=0)
-        np.multiply(gs[a:b], r[:, None], out=f)
-        sums.append((np.einsum("ij,ij->j", f, c), by_bias))
-        np.multiply(f, weights, out=f)
-        m, n = np.vecdot(f, ones) / count, np.vecdot(f, c) * (r * r / count)
+        np.multiply(g, c, out=f)
+        sums.append((np.dot(r, f), np.dot(every[a:b], g)))
+        m, n = np.vecdot(g, weight) * (r / count), np.vecdot(f, weight) * (r * r * r / count)
         np.multiply(c, n[:, None], out=c)
+        np.multiply(g, weights[: b - a], out=f)
+        np.multiply(f, r[:, None], out=f)
         np.subtract(f, m[:, None], out=f)
         np.subtract(f, c, out=rs[a:b])
 

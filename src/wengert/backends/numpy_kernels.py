@@ -7,6 +7,11 @@ from typing import Any
 
 import numpy as np
 
+# Memory that arrays leave is kept for the next ones. The C library gives it back to the system
+# beyond twice the largest array that it has seen go, up to this size, and each page that then comes
+# again costs as much as five passes over it. Nothing is written to this memory, so none is taken.
+np.empty(33_000_000, np.uint8)
+
 _BITS = {np.dtype("float32"): np.int32, np.dtype("float64"): np.int64}
 
 

@@ -5,14 +5,15 @@ The forward pass is done before the clock starts, wherever a library can keep it
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from benchmarks import peers
-from benchmarks.harness import Case, Run
+from benchmarks.harness import Case, Effort, Run, Sampler, timers
 
 
 def _random(*shape: int, seed: int = 0) -> np.ndarray:
@@ -118,6 +119,31 @@ def _case(
     )
 
 
+def _with_cold_caches(case: Case) -> Case:
+    """Return a case before each sample of which something else has used the caches."""
+
+    def samplers(case: Case, names: Iterable[str], effort: Effort) -> dict[str, Sampler]:
+        other = np.ones(_FOREIGN // 8)
+
+        def cold(sample: Sampler) -> Sampler:
+            def after_another() -> float:
+                np.add(other, 1.0, out=other)
+                return sample()
+
+            return after_another
+
+        # a sample is one call: the next would find in the caches what this one left there
+        found = timers(case, names, dataclasses.replace(effort, sample=0.0))
+        return {name: cold(sample) for name, sample in found.items()}
+
+    return dataclasses.replace(
+        case,
+        name=f"{case.name}-cold",
+        about=f"{case.about}; with cold caches",
+        samplers=samplers,
+    )
+
+
 def convolutions(m: Any, x: Any, *weights: Any) -> Any:
     """Return an image after convolutions, each with tanh."""
     for w in weights:
@@ -202,6 +228,8 @@ def _torch_element(size: int, layers: int) -> Run:
     return lambda: torch.autograd.grad(z[3, 4], x, retain_graph=True)[0][3, 4]
 
 
+#: How many bytes another computation goes through before each sample: more than caches have.
+_FOREIGN = 512 * 1024 * 1024
 _SQUARE = {"size": 2048}
 
 
@@ -271,4 +299,9 @@ CASES = [
         sizes={"size": 4096, "layers": 50},
         small={"size": 6, "layers": 3},
     ),
+]
+CASES += [
+    _with_cold_caches(case)
+    for case in CASES
+    if case.name in ("element-matmul-block", "element-conv", "element-attention")
 ]

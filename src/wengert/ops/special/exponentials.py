@@ -109,14 +109,20 @@ def _logsumexp_values(xp: Any, x: Any, axis: tuple[int, ...], keepdims: bool) ->
         y = xp.full(kept, -math.inf, dtype=x.dtype)
     else:
         top = _finite_top(xp, x, axis)
-        y = _log_of_size(xp, xp.sum(xp.exp(x - top), axis=axis, keepdims=True)) + top
+        y = _log_of_size(xp, xp.sum(_exp_of(xp, x - top), axis=axis, keepdims=True)) + top
     return y if keepdims else xp.squeeze(y, axis=axis)
 
 
+def _exp_of(xp: Any, x: Any) -> Any:
+    """Return exp(x) of what nobody else holds, so that NumPy may write to it."""
+    return np.exp(x, out=x) if type(x) is np.ndarray else xp.exp(x)
+
+
 def _shares(xp: Any, x: Any, y: Any, weight: Any, axis: tuple[int, ...]) -> Any:
-    """Return exp(x - y); elements equal to an infinite y share it by their weights."""
+    """Return exp(x - y); elements equal to an infinite y share it by their weights, or evenly."""
     if xp is backends.NUMPY and np.isfinite(y).all():  # a look at values stops a jit
-        return np.exp(x - y)
+        return _exp_of(xp, x - y)
+    weight = xp.ones_like(x) if weight is None else weight
     known = (x == y) & xp.isinf(y)
     nothing = xp.zeros_like(x)
     share = xp.exp(xp.where(known, nothing, x) - xp.where(known, nothing, y))
@@ -126,7 +132,7 @@ def _shares(xp: Any, x: Any, y: Any, weight: Any, axis: tuple[int, ...]) -> Any:
 
 logsumexp_over = reduction(
     "special.logsumexp",
-    lambda xp, g, x, y, axis: g * _shares(xp, x, y, xp.ones_like(x), axis),
+    lambda xp, g, x, y, axis: g * _shares(xp, x, y, None, axis),
     compute=_logsumexp_values,
     kinds="f",
     reference=lambda x, axis, keepdims: np.log(np.sum(np.exp(x), axis=axis, keepdims=keepdims)),

@@ -33,7 +33,7 @@ def _by(operation: Any, function: Any = None, when: str = "") -> Viewed:
 
 
 # NumPy takes any negative number for a length that it is to find
-RESHAPED = _by(shapes.reshape_to, shapes.reshape, "min(shape, default=0) >= -1")
+RESHAPED = _by(shapes.reshape_to, shapes.reshape, "shape == (-1,) or not shape or min(shape) >= -1")
 PERMUTED = _by(shapes.permuted)
 
 

@@ -245,9 +245,7 @@ _as_another("expand", expand)
 
 def along(x: Any, axis: int, part: Any) -> tuple[Any, ...]:
     """Return the parts that select of a tensor by one part along an axis, and all along others."""
-    parts = [_ALL] * len(x._raw.shape)
-    parts[axis] = part
-    return tuple(parts)
+    return (*(_ALL,) * axis, part, *(_ALL,) * (len(x._raw.shape) - axis - 1))
 
 
 @view("narrow", of=SLICED, label="SliceBackward0")

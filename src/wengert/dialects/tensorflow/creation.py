@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from wengert.dialects.kernel.functions import Argument, Kind
+from wengert.dialects.kernel.functions import Argument, Kind, Quick
 from wengert.dialects.tensorflow import dtypes, errors
 from wengert.dialects.tensorflow import kinds as K
 from wengert.dialects.tensorflow import tensors as eager
@@ -17,6 +17,7 @@ from wengert.dialects.tensorflow.slices import Composite
 from wengert.dialects.tensorflow.table import absent, offered, plain, put
 from wengert.dialects.tensorflow.tensor_shape import TensorShape
 from wengert.dialects.tensorflow.tensors import Native, ns, wrap
+from wengert.engine.node import watching
 from wengert.ops.indexing import getitem
 
 absent({
@@ -93,7 +94,17 @@ def executing_eagerly() -> bool:
 # -- dtypes ----------------------------------------------------------------------------------------
 
 
-@offered("cast", "dtypes.cast", raises=(TypeError, ValueError))
+def _cast_at_once(x: Any, dtype: Any) -> Any:
+    """Return a tensor or a variable that is of the dtype already, and the most usual numbers."""
+    wanted = dtypes.BY_NAME.get(dtype) if type(dtype) is str else dtype
+    if type(x) is float and wanted is dtypes.float32 and watching.get() is None:
+        return eager.made(np.array(x, np.float32))
+    return x if eager.is_tensor(x) and x.dtype is wanted else NotImplemented
+
+
+@offered(
+    "cast", "dtypes.cast", raises=(TypeError, ValueError), quick=Quick(_cast_at_once, None, {}, 2)
+)
 def cast(x: Any, dtype: Any) -> Any:
     """Return x in another dtype; of numbers with fractions, whole numbers are cut off."""
     wanted = any_dtype(dtype)
@@ -124,8 +135,7 @@ def bitcast(input: K.Array, type: K.Dtype) -> Native:
 def _cast(x: Native, dtype: dtypes.DType) -> Native:
     if x.dtype.kind == "c" and not dtype.is_complex:
         x = ns.real(x)
-    with np.errstate(invalid="ignore", over="ignore"):
-        made: Native = ns.astype(x, dtype._numpy)
+    made: Native = ns.astype(x, dtype._numpy)
     return made
 
 

@@ -79,7 +79,7 @@ class Tensor(Kind):
     @property
     def shape(self) -> TensorShape:
         """The length of each axis."""
-        return TensorShape(self._raw.shape)
+        return TensorShape.of(self._raw.shape)
 
     @property
     def dtype(self) -> DType:

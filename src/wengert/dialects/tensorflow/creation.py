@@ -17,7 +17,6 @@ from wengert.dialects.tensorflow.slices import Composite
 from wengert.dialects.tensorflow.table import absent, offered, plain, put
 from wengert.dialects.tensorflow.tensor_shape import TensorShape
 from wengert.dialects.tensorflow.tensors import Native, ns, wrap
-from wengert.engine.node import watching
 from wengert.ops.indexing import getitem
 
 absent({
@@ -96,10 +95,11 @@ def executing_eagerly() -> bool:
 
 def _cast_at_once(x: Any, dtype: Any) -> Any:
     """Return a tensor or a variable that is of the dtype already, and the most usual numbers."""
-    wanted = dtypes.BY_NAME.get(dtype) if type(dtype) is str else dtype
-    if type(x) is float and wanted is dtypes.float32 and watching.get() is None:
-        return eager.made(np.array(x, np.float32))
-    return x if eager.is_tensor(x) and x.dtype is wanted else NotImplemented
+    if not eager.is_tensor(x):
+        return eager.number_at_once(x, dtype)
+    return (
+        x if x.dtype is dtype or (type(dtype) is str and x.dtype.name == dtype) else NotImplemented
+    )
 
 
 @offered(

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from wengert.dialects.kernel.functions import Quick
+from wengert.dialects.tensorflow import dtypes
 from wengert.dialects.tensorflow.dtypes import any_dtype, as_dtype
 from wengert.dialects.tensorflow.errors import invalid
 from wengert.dialects.tensorflow.table import offered, plain
@@ -25,6 +26,7 @@ from wengert.dialects.tensorflow.tensors import (
     data_of,
     holds_strings,
     is_tensor,
+    number_at_once,
     outward,
     tensor_of,
     wrap,
@@ -184,7 +186,10 @@ def _native(values: Any) -> Native:
 
 def _read_at_once(value: Any, dtype: Any, dtype_hint: Any) -> Any:
     """Return a tensor, or the value of a variable, if it is of the dtype that is wanted."""
-    if not is_tensor(value) or not (dtype is None or value.dtype == dtype):
+    if not is_tensor(value):
+        number = dtype_hint is None and (dtype is not None or type(value) is float)
+        return number_at_once(value, dtype or dtypes.float32) if number else NotImplemented
+    if dtype is not None and value.dtype != dtype:
         return NotImplemented
     if isinstance(value, Tensor):
         return value

@@ -44,7 +44,12 @@ PROGRAMS: dict[str, Callable[[Any], Any]] = {
     "timeit": lambda torch: _shown(_timer(torch, globals={"x": 1}).timeit(10)),
     "labels": lambda torch: _shown(
         _timer(
-            torch, setup="x = 1", label="sum", sub_label="small", description="of two", num_threads=2
+            torch,
+            setup="x = 1",
+            label="sum",
+            sub_label="small",
+            description="of two",
+            num_threads=2,
         ).timeit(100)
     ),
     "merits": _merits,

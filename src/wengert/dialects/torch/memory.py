@@ -193,12 +193,12 @@ def noted(
         node.label = label
         trace(node, users_frame(3))
     if type(raw) is np.ndarray:
-        given, near = tensor._raw, raw.base
-        if near is not given and (near is None or near is not given.base):
-            if type(given) is np.ndarray and owner(raw) is not owner(given):
-                if node is not None and label_of(node) == "ViewBackward0":
-                    node.label = "UnsafeViewBackward0"
-                return part
+        given, base_array = tensor._raw, raw.base
+        near = base_array is given or (base_array is not None and base_array is given.base)
+        if not near and type(given) is np.ndarray and owner(raw) is not owner(given):
+            if node is not None and label_of(node) == "ViewBackward0":
+                node.label = "UnsafeViewBackward0"
+            return part
         if WRITTEN:
             part._seen = _last_write[0]
     recording = active.get()

@@ -175,7 +175,7 @@ def _sum_of_lines(x: np.ndarray, axis: Any, keepdims: bool) -> np.ndarray | None
     outer = x.size // (count * inner)
     if inner == 1 < outer and 1 < count <= _SHORT:
         sums = x.reshape(outer, count).dot(_ONES[x.dtype][:count])
-    elif 1 < inner <= _SHORT // 2 and count > 1 == outer:
+    elif 1 < inner <= _SHORT // 2 and count >= 32 and outer == 1:
         ones = _ONES[x.dtype][:count] if count <= _SHORT else np.ones(count, x.dtype)
         sums = ones.dot(x.reshape(count, inner))
     elif 1 < inner <= _SHORT // 2 and count >= 64:

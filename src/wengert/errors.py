@@ -5,6 +5,7 @@ from __future__ import annotations
 import linecache
 import sys
 from collections.abc import Callable
+from functools import cache
 from types import FrameType
 from typing import Any, NoReturn
 
@@ -96,7 +97,12 @@ def library_of(frame: FrameType) -> str:
 
 def is_between(frame: FrameType) -> bool:
     """Return whether a frame is of a library, and not of the user's own code."""
-    return library_of(frame) in _BETWEEN
+    return _is_between(str(frame.f_globals.get("__name__", "")))
+
+
+@cache
+def _is_between(module: str) -> bool:
+    return module.partition(".")[0] in _BETWEEN
 
 
 def users_frame(depth: int = 1) -> FrameType:
@@ -105,7 +111,7 @@ def users_frame(depth: int = 1) -> FrameType:
     `depth` is how many frames up to begin.
     """
     frame = sys._getframe(depth)
-    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in _BETWEEN:
+    while frame.f_back and _is_between(frame.f_globals.get("__name__", "")):
         frame = frame.f_back
     return frame
 

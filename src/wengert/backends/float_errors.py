@@ -123,6 +123,8 @@ class FloatErrors:
 
     def slowly(self, function: Callable[..., Any], *args: Any, **params: Any) -> Any:
         """Call a function under these settings, whatever the program has set."""
+        if self.state() is self.mine:
+            return function(*args, **params)
         token = self.enter()
         try:
             return function(*args, **params)

@@ -162,21 +162,35 @@ def total(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -
 
 def _sum_of_lines(x: np.ndarray, axis: Any, keepdims: bool) -> np.ndarray | None:
     """Return sums over neighbouring axes by products, if the lines in memory are short."""
-    axes = (axis,) if type(axis) is int else axis
-    if not axes or not x.flags.c_contiguous:
+    if not x.flags.c_contiguous:
         return None
-    shape, first, last = x.shape, axes[0] % x.ndim, axes[0] % x.ndim + len(axes)
-    if any(a % x.ndim != first + i for i, a in enumerate(axes)):
+    shape = x.shape
+    ndim = len(shape)
+    if type(axis) is int:
+        first, number = axis % ndim, 1
+        count = shape[first]
+    elif axis:
+        first, number = axis[0] % ndim, len(axis)
+        if any(a % ndim != first + i for i, a in enumerate(axis)):
+            return None
+        count = math.prod(shape[first : first + number])
+    else:
         return None
-    outer, count, inner = (
-        math.prod(part) for part in (shape[:first], shape[first:last], shape[last:])
-    )
-    kept = (*shape[:first], *(1,) * (len(axes) if keepdims else 0), *shape[last:])
+    inner = math.prod(shape[first + number :])
+    outer = x.size // (count * inner)
     if inner == 1 < outer and 1 < count <= _SHORT:
-        return x.reshape(outer, count).dot(_ONES[x.dtype][:count]).reshape(kept)
-    if 1 < inner <= _SHORT // 2 and (count >= 64 or (outer == 1 and count >= 32)):
-        return np.matmul(np.ones(count, x.dtype), x.reshape(outer, count, inner)).reshape(kept)
-    return None
+        sums = x.reshape(outer, count).dot(_ONES[x.dtype][:count])
+    elif 1 < inner <= _SHORT // 2 and count >= 32 and outer == 1:
+        ones = _ONES[x.dtype][:count] if count <= _SHORT else np.ones(count, x.dtype)
+        sums = ones.dot(x.reshape(count, inner))
+    elif 1 < inner <= _SHORT // 2 and count >= 64:
+        sums = np.matmul(np.ones(count, x.dtype), x.reshape(outer, count, inner))
+    else:
+        return None
+    if ndim == 2 and number == 1 and not keepdims:
+        return sums
+    kept = (*shape[:first], *(1,) * (number if keepdims else 0), *shape[first + number :])
+    return sums.reshape(kept)
 
 
 def mean(x: Any, axis: Any = None, keepdims: bool = False) -> Any:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from wengert.dialects.kernel.functions import Argument, Kind
+from wengert.dialects.kernel.functions import Argument, Kind, Quick
 from wengert.dialects.tensorflow import dtypes, errors
 from wengert.dialects.tensorflow import kinds as K
 from wengert.dialects.tensorflow import tensors as eager
@@ -93,7 +93,18 @@ def executing_eagerly() -> bool:
 # -- dtypes ----------------------------------------------------------------------------------------
 
 
-@offered("cast", "dtypes.cast", raises=(TypeError, ValueError))
+def _cast_at_once(x: Any, dtype: Any) -> Any:
+    """Return a tensor or a variable that is of the dtype already, and the most usual numbers."""
+    if not eager.is_tensor(x):
+        return eager.number_at_once(x, dtype)
+    return (
+        x if x.dtype is dtype or (type(dtype) is str and x.dtype.name == dtype) else NotImplemented
+    )
+
+
+@offered(
+    "cast", "dtypes.cast", raises=(TypeError, ValueError), quick=Quick(_cast_at_once, None, {}, 2)
+)
 def cast(x: Any, dtype: Any) -> Any:
     """Return x in another dtype; of numbers with fractions, whole numbers are cut off."""
     wanted = any_dtype(dtype)
@@ -124,8 +135,7 @@ def bitcast(input: K.Array, type: K.Dtype) -> Native:
 def _cast(x: Native, dtype: dtypes.DType) -> Native:
     if x.dtype.kind == "c" and not dtype.is_complex:
         x = ns.real(x)
-    with np.errstate(invalid="ignore", over="ignore"):
-        made: Native = ns.astype(x, dtype._numpy)
+    made: Native = ns.astype(x, dtype._numpy)
     return made
 
 

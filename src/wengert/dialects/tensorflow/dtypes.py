@@ -82,8 +82,7 @@ class DType:
         except TypeError:
             return False
 
-    def __hash__(self) -> int:
-        return hash(self.name if self.name in EXTENDED else self._numpy)
+    __hash__ = object.__hash__  # there is one object of each
 
     def __repr__(self) -> str:
         return f"tf.{self.name}"
@@ -123,7 +122,7 @@ _BY_NUMPY = {
         complex64, complex128, bool_, string,
     )
 }  # fmt: skip
-_BY_NAME = {d.name: d for d in _BY_NUMPY.values()} | EXTENDED
+BY_NAME = {d.name: d for d in _BY_NUMPY.values()} | EXTENDED
 _OTHER_NAMES = {"half": "float16", "float": "float32", "double": "float64"}
 
 
@@ -143,8 +142,8 @@ def any_dtype(type_value: Any) -> DType:
     if type(type_value) is DType:
         return type_value
     given = type_value
-    if type(given) is str and given in _BY_NAME:
-        return _BY_NAME[given]
+    if type(given) is str and given in BY_NAME:
+        return BY_NAME[given]
     if isinstance(given, str):
         given = _OTHER_NAMES.get(given, given)
     elif given is float:
@@ -154,7 +153,7 @@ def any_dtype(type_value: Any) -> DType:
     try:
         if any(given is kind for kind in (None, int, complex, str, bytes)):
             raise TypeError
-        if isinstance(given, str) and given not in _BY_NAME:
+        if isinstance(given, str) and given not in BY_NAME:
             raise TypeError
         if given == "string":
             return string
@@ -169,4 +168,4 @@ def any_dtype(type_value: Any) -> DType:
 def of_numpy(dtype: Any) -> DType:
     """Return the dtype of an array."""
     found = _BY_NUMPY.get(dtype)
-    return _BY_NAME[dtype.name] if found is None else found
+    return BY_NAME[dtype.name] if found is None else found

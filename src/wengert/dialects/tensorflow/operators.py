@@ -48,6 +48,11 @@ def of_one(operation: Any, name: str, kinds: str = "fc", when: str = "") -> Call
     return guarded(name, quick=quick_call(operation, {}, kinds, when))(body)
 
 
+def _is_read(value: Any) -> bool:
+    """Return whether a value is a variable, also one of a library's, such as Keras's."""
+    return is_variable(value) or hasattr(type(value), "_should_act_as_resource_variable")
+
+
 def of_two(
     operation: Any, name: str, kinds: str = "iufc",
     whole: Callable[[Native, Native], Any] | None = None,
@@ -68,8 +73,8 @@ def of_two(
         return operation(first, second)
 
     def otherwise(op: Any, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
-        if is_variable(args[0]) or is_variable(args[1]):
-            return call(*[outward(convert(v)) if is_variable(v) else v for v in args])
+        if any(map(_is_read, args)):
+            return call(*[outward(convert(v)) if _is_read(v) else v for v in args])
         return slowly(*args)
 
     quick = kinds.replace("O", "")

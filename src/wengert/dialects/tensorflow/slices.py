@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from wengert.dialects.kernel.functions import Quick
+from wengert.dialects.tensorflow import dtypes
 from wengert.dialects.tensorflow.dtypes import any_dtype, as_dtype
 from wengert.dialects.tensorflow.errors import invalid
 from wengert.dialects.tensorflow.table import offered, plain
@@ -23,12 +25,14 @@ from wengert.dialects.tensorflow.tensors import (
     convert,
     data_of,
     holds_strings,
+    is_tensor,
+    number_at_once,
     outward,
     tensor_of,
     wrap,
 )
 from wengert.engine.cotangents import Block
-from wengert.engine.node import Node
+from wengert.engine.node import Node, active, watching
 from wengert.engine.op import ALIAS
 from wengert.ops.rows import ROWS, collector
 
@@ -180,7 +184,21 @@ def _native(values: Any) -> Native:
     return values if type(values) is Native else wrap(values)
 
 
-@offered("convert_to_tensor", raises=(ValueError, TypeError))
+def _read_at_once(value: Any, dtype: Any, dtype_hint: Any) -> Any:
+    """Return a tensor, or the value of a variable, if it is of the dtype that is wanted."""
+    if not is_tensor(value):
+        number = dtype_hint is None and (dtype is not None or type(value) is float)
+        return number_at_once(value, dtype or dtypes.float32) if number else NotImplemented
+    if dtype is not None and value.dtype != dtype:
+        return NotImplemented
+    if isinstance(value, Tensor):
+        return value
+    return NotImplemented if active.get() or watching.get() is not None else outward(convert(value))
+
+
+@offered(
+    "convert_to_tensor", raises=(ValueError, TypeError), quick=Quick(_read_at_once, None, {}, 3)
+)
 def convert_to_tensor(value: Any, dtype: Any = None, dtype_hint: Any = None) -> Any:
     """Return a value as a tensor."""
     if isinstance(value, Tensor) and (dtype is None or value.dtype == dtype):

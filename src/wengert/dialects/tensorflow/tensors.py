@@ -29,6 +29,8 @@ wrap = engine.wrap
 ns = Native._namespace
 #: NumPy's limits for what a list of Python's whole numbers becomes.
 _INT32 = np.iinfo(np.int32)
+#: Whole numbers below this one are floats of 32 bits as well.
+_EXACT = 1 << 24
 
 
 class Kind:
@@ -79,7 +81,7 @@ class Tensor(Kind):
     @property
     def shape(self) -> TensorShape:
         """The length of each axis."""
-        return TensorShape(self._raw.shape)
+        return TensorShape.of(self._raw.shape)
 
     @property
     def dtype(self) -> DType:
@@ -359,6 +361,15 @@ def convert(value: Any, dtype: Any = None, like: Any = None) -> Native:
         shown = f"{outward(tensor)!r:.200}"
         raise value_error(f"{shown} is of {kinds[0]}, not {kinds[1]}; write tf.cast(x, dtype)")
     return tensor
+
+
+def number_at_once(value: Any, dtype: Any) -> Any:
+    """Return one of Python's numbers as a tensor of float32, if that is wanted and nobody looks."""
+    wanted = dtypes.BY_NAME.get(dtype) if type(dtype) is str else dtype
+    usual = (type(value) is float or type(value) is int) and -_EXACT < value < _EXACT
+    if usual and wanted is dtypes.float32 and watching.get() is None:
+        return made(np.array(value, np.float32))
+    return NotImplemented
 
 
 def array_of(value: Any, dtype: Any = None, like: Any = None) -> np.ndarray:

@@ -428,6 +428,8 @@ def _reached(sweep: Running) -> set[Node]:
 
 
 def _sequence(value: Any) -> list[Any]:
+    if type(value) is tuple or type(value) is list:
+        return list(value)
     if isinstance(value, Tensor):
         return [value]
     return list(value.values() if isinstance(value, Mapping) else value)
@@ -555,6 +557,8 @@ def captured(nodes: list[Node]) -> list[Node]:
     As in PyTorch that is after a tensor's hooks, and before them if the sweep goes on behind it.
     """
     inner = [behind_hooks(node) for node in nodes]
+    if inner == nodes:  # nodes are equal only to themselves
+        return inner
     sources = list(inner)
     for k, node in enumerate(nodes):
         if node is not inner[k] and type(node) is not Leaf and len(nodes) > 1:
@@ -603,7 +607,7 @@ def grad(
                 f"no result depends on input {position}, of shape {list(node.shape)}. Set "
                 "allow_unused=True for None in its place, or materialize_grads=True for zeros."
             )
-    if isinstance(inputs, Mapping):
+    if type(inputs) is not tuple and isinstance(inputs, Mapping):
         return dict(zip(inputs, answers, strict=True))
     return tuple(answers)
 

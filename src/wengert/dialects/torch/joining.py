@@ -25,6 +25,7 @@ from wengert.ops import joining
 # -- splits ----------------------------------------------------------------------------------------
 
 
+_ALL = slice(None)
 #: What makes views: for each of them, what it selects along each axis.
 Parts = list[tuple[Any, ...]]
 
@@ -49,8 +50,13 @@ def _length(x: Any, axis: int, count: int = 1) -> int:
 
 
 def _split(x: Any, axis: int, sizes: Iterable[int]) -> Parts:
-    ends = itertools.pairwise(itertools.accumulate(sizes, initial=0))
-    return [along(x, axis, slice(*bounds)) for bounds in ends]
+    before, after = (_ALL,) * axis, (_ALL,) * (len(x._raw.shape) - axis - 1)
+    parts: Parts = []
+    start = 0
+    for size in sizes:
+        parts.append((*before, slice(start, start + size), *after))
+        start += size
+    return parts
 
 
 def _even(length: int, size: int) -> list[int]:

@@ -193,16 +193,16 @@ def noted(
         node.label = label
         trace(node, users_frame(3))
     if type(raw) is np.ndarray:
-        given = tensor._raw
-        near = raw.base is given or (raw.base is not None and raw.base is given.base)
+        given, base_array = tensor._raw, raw.base
+        near = base_array is given or (base_array is not None and base_array is given.base)
         if not near and type(given) is np.ndarray and owner(raw) is not owner(given):
             if node is not None and label_of(node) == "ViewBackward0":
                 node.label = "UnsafeViewBackward0"
             return part
         if WRITTEN:
             part._seen = _last_write[0]
-    grad = modes.GRAD in (active.get() or modes.TRACKING)
-    blind = not grad
+    recording = active.get()
+    blind = not (grad := not recording or modes.GRAD in recording)
     if base is None:
         base, part._path = tensor, (step,)
     else:
@@ -213,14 +213,12 @@ def noted(
     part._base = base
     if base._turns:
         part._turned = len(base._turns)
-    if several:
-        part._among = True
-    if blind:
-        part._blind = True
-    if (several or blind) and (node is not None or base._node is not None):
-        if base.requires_grad and not grad:
-            node = unreached(part)
-        hold(part, node)
+    if several or blind:
+        part._among, part._blind = several, blind
+        if node is not None or base._node is not None:
+            if base.requires_grad and not grad:
+                node = unreached(part)
+            hold(part, node)
     _register(base, part)
     return part
 
@@ -294,7 +292,8 @@ def _register(base: Tensor, part: Tensor) -> None:
     if views is None:
         base._views = [weakref.ref(part)]
         return
-    if len(views) > 32 and not len(views) & (len(views) - 1):
+    count = len(views)
+    if count > 32 and not count & (count - 1):
         views[:] = [r for r in views if r() is not None]
     views.append(weakref.ref(part))
 

@@ -45,7 +45,7 @@ _enabled_within: ContextVar[bool] = ContextVar("wengert_torch_enabled", default=
 
 def switched(recording: Tokens, on: bool) -> Tokens:
     """Return who records if this dialect does, or does not."""
-    if recording is TRACKING and not _inference.get():
+    if (recording is TRACKING or recording is PAUSED) and not _inference.get():
         return TRACKING if on else PAUSED
     if on and not _inference.get():
         return recording - {_NONE} | TRACKING

@@ -131,14 +131,17 @@ class Tensor(metaclass=WithLateMethods):
         if not isinstance(requires_grad, bool):
             raise TypeError(f"requires_grad is a {type(requires_grad).__name__}; write True")
         held = self._held
-        hidden = requires_grad and held is not None and is_unreached(held[0])
-        if requires_grad == self.requires_grad and not hidden:
+        if held is not None or self._node is not None:
+            hidden = requires_grad and held is not None and is_unreached(held[0])
+            if requires_grad == self.requires_grad and not hidden:
+                return self
+            if not hidden and not self.is_leaf:
+                raise RuntimeError(
+                    "requires_grad is set for leaves only, and this tensor was computed by "
+                    f"{label_of(self._node)}; write x.detach() for one that was not"
+                )
+        elif not requires_grad:
             return self
-        if not hidden and not self.is_leaf:
-            raise RuntimeError(
-                "requires_grad is set for leaves only, and this tensor was computed by "
-                f"{label_of(self._node)}; write x.detach() for one that was not"
-            )
         if not requires_grad:
             self._set_entry(None)
             return self

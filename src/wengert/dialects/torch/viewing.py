@@ -26,15 +26,39 @@ def _quick(op: Op, when: str = "", compute: Any = None) -> Any:
     return fast(op, lambda *_: NotImplemented, "", 0, when, errors=None, compute=compute)
 
 
-def _by(operation: Any, function: Any = None, when: str = "") -> Viewed:
+def _by(operation: Any, function: Any = None, when: str = "", compute: Any = None) -> Viewed:
     """Return how an operation makes a view, and a function where that takes more parameters."""
     (parameter,) = operation.op.params
-    return Viewed(_quick(operation.op, when), function or operation, parameter, memory.noted)
+    quick = _quick(operation.op, when, compute)
+    return Viewed(quick, function or operation, parameter, memory.noted)
 
 
 # NumPy takes any negative number for a length that it is to find
-RESHAPED = _by(shapes.reshape_to, shapes.reshape, "min(shape, default=0) >= -1")
+_LENGTHS = "shape == (-1,) or not shape or min(shape) >= -1"
+RESHAPED = _by(shapes.reshape_to, shapes.reshape, _LENGTHS)
 PERMUTED = _by(shapes.permuted)
+
+
+def _in_memory(x: np.ndarray, *, shape: tuple[int, ...]) -> np.ndarray:
+    """Return the same memory in another shape, or raise if there is no such view."""
+    found = x.reshape(shape)
+    near = found.base is x or (found.base is not None and found.base is x.base)
+    if not near and found.size and memory.owner(found) is not memory.owner(x):
+        raise ValueError(
+            f"the elements of shape {list(x.shape)} are not in one piece of memory, so there "
+            "is no such view; write .reshape(...) instead"
+        )
+    return found
+
+
+def _reshaped_in_memory(x: Native, *, shape: tuple[int, ...]) -> Native:
+    found: Native = shapes.reshape(x, shape)
+    if type(x._raw) is np.ndarray:
+        _in_memory(x._raw, shape=found._raw.shape)
+    return found
+
+
+VIEWED = _by(shapes.reshape_to, _reshaped_in_memory, _LENGTHS, _in_memory)
 
 
 def viewed(tensor: Any, step: View, label: str, several: bool = False) -> Tensor:
@@ -83,6 +107,6 @@ def parts_of(
 ) -> tuple[Tensor, ...]:
     """Return several views, which are results of one node or of one each."""
     found = [part_of(tensor, parts, label, one_node) for parts in several]
-    if one_node:
+    if one_node and found and (found[0]._held is not None or found[0]._node is not None):
         show_as_one([p._held[0] if p._held is not None else p._node for p in found])
     return tuple(found)

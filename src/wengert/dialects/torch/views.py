@@ -16,7 +16,7 @@ from wengert.dialects.torch import kinds as K
 from wengert.dialects.torch.axes import misfit
 from wengert.dialects.torch.table import as_view, both, direct, guarded, in_place_view, put, view
 from wengert.dialects.torch.tensors import Native, Tensor, made, ns, wrap_native
-from wengert.dialects.torch.viewing import PERMUTED, RESHAPED, SLICED
+from wengert.dialects.torch.viewing import PERMUTED, RESHAPED, SLICED, VIEWED
 from wengert.ops.copies import View
 
 _ALL = slice(None)
@@ -24,7 +24,7 @@ _ALL = slice(None)
 # -- other shapes of the same elements -------------------------------------------------------------
 
 
-@functools.partial(as_view, label="ViewBackward0", of=RESHAPED)
+@functools.partial(as_view, label="ViewBackward0", of=VIEWED)
 def view_(self: K.Viewed, *size: K.Sizes) -> tuple[int, ...]:
     """Return the same memory in another shape."""
     return size
@@ -34,26 +34,17 @@ def view_or_bits(self: Any, *size: Any, dtype: Any = None) -> Tensor:
     """Return the same memory in another shape, or as numbers of another dtype."""
     if len(size) == 1 and isinstance(size[0], dtypes.dtype):
         dtype = size[0]
-    return _in_memory(view_(self, *size), self) if dtype is None else _bits(self, dtype)
-
-
-def _in_memory(found: Tensor, given: Any) -> Tensor:
-    """Return a view of another shape, or raise if it is none."""
-    if found._base is None and found._raw.size:
-        raise RuntimeError(
-            f"the elements of shape {list(given.shape)} are not in one piece of memory, so there "
-            "is no such view; write .reshape(...) instead"
-        )
+    found: Tensor = view_(self, *size) if dtype is None else _bits(self, dtype)
     return found
 
 
 put(("Tensor.view",), view_or_bits)
 
 
-@direct("Tensor.view_as")
-def view_as(self: K.Given, other: K.ShapeOf) -> Tensor:
+@view("Tensor.view_as", of=VIEWED, label="ViewBackward0")
+def view_as(self: K.Viewed, other: K.ShapeOf) -> tuple[int, ...]:
     """Return the same memory in the shape of another tensor."""
-    return _in_memory(view_(self, other), self)
+    return other
 
 
 @direct()
@@ -245,9 +236,7 @@ _as_another("expand", expand)
 
 def along(x: Any, axis: int, part: Any) -> tuple[Any, ...]:
     """Return the parts that select of a tensor by one part along an axis, and all along others."""
-    parts = [_ALL] * len(x._raw.shape)
-    parts[axis] = part
-    return tuple(parts)
+    return (*(_ALL,) * axis, part, *(_ALL,) * (len(x._raw.shape) - axis - 1))
 
 
 @view("narrow", of=SLICED, label="SliceBackward0")

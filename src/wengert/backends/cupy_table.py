@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import cupy
+import numpy as np
 import cupyx
 import cupyx.scipy.special
 
@@ -15,7 +16,46 @@ from wengert.backends.libraries import Table
 
 def _special(name: str) -> Any:
     """Return CuPy's function of a name; not the one that takes an order for an array."""
+    if name == "polygamma":
+        return _polygamma
     return None if name == "yn" else getattr(cupyx.scipy.special, name, None)
+
+
+def _polygamma(n: int, x: Any) -> Any:
+    return cupyx.scipy.special.polygamma(cupy.full(x.shape, n, x.dtype), x)
+
+
+def _add(x: Any, key: Any, values: Any) -> None:
+    """Add values to x at a key; CuPy has no sums of complex numbers there."""
+    if x.dtype.kind != "c":
+        cupyx.scatter_add(x, key, values)
+        return
+    cupyx.scatter_add(x.real, key, values.real)
+    cupyx.scatter_add(x.imag, key, values.imag)
+
+
+def _extreme(change: Callable[..., None]) -> Callable[..., None]:
+    """Return a change of x to the larger or the smaller, which is NaN where one of both is."""
+
+    def at(x: Any, key: Any, values: Any) -> None:
+        if x.dtype.kind != "f":
+            change(x, key, values)
+            return
+        wrong = cupy.isnan(x).astype(cupy.float32)
+        cupyx.scatter_add(wrong, key, cupy.isnan(values).astype(cupy.float32))
+        change(x, key, values)
+        x[...] = cupy.where(wrong > 0, cupy.nan, x)
+
+    return at
+
+
+def _solve(a: Any, b: Any) -> Any:
+    """Return x of a @ x = b for stacks of matrices, of which CuPy takes only equally many."""
+    if b.ndim == 1:
+        return _solve(a, b[:, None])[..., 0]
+    lead = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    a, b = (cupy.broadcast_to(m, (*lead, *m.shape[-2:])) for m in (a, b))
+    return cupy.linalg.solve(a, b)
 
 
 def _place(array: Any, where: int) -> Any:
@@ -32,11 +72,15 @@ def compiled(xp: Any, name: str, arguments: Sequence[str], text: str) -> Any:
 TABLE = Table(
     {
         "compiled": compiled,
-        **strided_kernels.kernels(cupy, {"add": cupyx.scatter_add}),
+        **strided_kernels.kernels(
+            cupy,
+            {"add": _add, "max": _extreme(cupyx.scatter_max), "min": _extreme(cupyx.scatter_min)},
+        ),
         "location": lambda array: array.device.id,
         "place": _place,
     },
     {
+        "linalg": {"solve": _solve}.get,
         "nn": strided_kernels.neural(cupy).get,
         "special": _special,
     },

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import cupy
@@ -34,21 +34,6 @@ def _add(x: Any, key: Any, values: Any) -> None:
     cupyx.scatter_add(x.imag, key, values.imag)
 
 
-def _extreme(change: Callable[..., None]) -> Callable[..., None]:
-    """Return a change of x to the larger or the smaller, which is NaN where one of both is."""
-
-    def at(x: Any, key: Any, values: Any) -> None:
-        if x.dtype.kind != "f":
-            change(x, key, values)
-            return
-        wrong = cupy.isnan(x).astype(cupy.float32)
-        cupyx.scatter_add(wrong, key, cupy.isnan(values).astype(cupy.float32))
-        change(x, key, values)
-        x[...] = cupy.where(wrong > 0, cupy.nan, x)
-
-    return at
-
-
 def _solve(a: Any, b: Any) -> Any:
     """Return x of a @ x = b for stacks of matrices, of which CuPy takes only equally many."""
     if b.ndim == 1:
@@ -74,7 +59,11 @@ TABLE = Table(
         "compiled": compiled,
         **strided_kernels.kernels(
             cupy,
-            {"add": _add, "max": _extreme(cupyx.scatter_max), "min": _extreme(cupyx.scatter_min)},
+            {
+                "add": _add,
+                "max": strided_kernels.extreme_at(cupy, cupyx.scatter_max, -1),
+                "min": strided_kernels.extreme_at(cupy, cupyx.scatter_min, 0),
+            },
         ),
         "location": lambda array: array.device.id,
         "place": _place,

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import cupy
-import numpy as np
 import cupyx
 import cupyx.scipy.special
+import numpy as np
 
 from wengert.backends import strided_kernels
 from wengert.backends.libraries import Table

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 import wengert as wg
-from wengert import backends
+from wengert import backends, special
 from wengert.extend import REGISTRY
 from wengert.ops.families.compiled_rules import FUNCTIONS, compiled, expression
 
+assert special.erf  # whose module declares operations when it is imported
 ENTRIES = [entry for entry in REGISTRY.values() if entry.op is not None]
 WRITTEN = {entry.name: text for entry in ENTRIES if (text := expression(entry.op))}
 

@@ -416,7 +416,7 @@ def _add_blocks(xp: Any, a: Block, b: Block) -> Any:
         r, s = first.region[along], last.region[along]
         if r.stop == s.start:  # end to end
             region = (*a.region[:along], range(r.start, s.stop), *a.region[along + 1 :])
-            joined = Block(a.shape, region, None)
+            joined: Any = Block(a.shape, region, None)
             joined.pieces = xp, along, [*_pieces(first, along), *_pieces(last, along)]
             del joined.values
             return joined.values if sizes(region) == a.shape else joined
@@ -446,7 +446,7 @@ def _add_blocks(xp: Any, a: Block, b: Block) -> Any:
     return Block(a.shape, region, values, alive)
 
 
-def _pieces(block: Block, axis: int) -> list[Any]:
+def _pieces(block: Block, axis: int) -> Any:
     """Return arrays that are the values of a block, joined along an axis."""
     _, along, pieces = getattr(block, "pieces", (None, None, None))
     return pieces if along == axis else [block.values]

@@ -39,7 +39,7 @@ class _Symbol:
     def _refuse(self, *_: Any) -> Any:
         raise Unwritten
 
-    __bool__ = __eq__ = __ne__ = _refuse  # type: ignore[assignment]
+    __bool__ = __eq__ = __ne__ = _refuse
 
     def __neg__(self) -> _Symbol:
         return _Symbol(f"(-{self.text})", self.operations + 1)

@@ -37,6 +37,26 @@ STRIDED = Namespace(
 DIRECT = [c for c in CASES if hasattr(c.entry.op, "compute") and c.entry.invariant is None]
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("change", "nan"), [(np.maximum.at, -1), (np.minimum.at, 0)])
+def test_extremes_by_integers_are_exact(dtype: str, change: Any, nan: int) -> None:
+    rng = np.random.default_rng(0)
+    x = np.array([*rng.standard_normal(6), np.nan, -np.inf, 0.0, 1e-320], dtype)
+    key = rng.integers(0, len(x), 40)
+    values = np.array([*rng.standard_normal(36), np.nan, np.inf, -0.0, -1e30], dtype)
+    expected, found = x.copy(), x.copy()
+    with np.errstate(invalid="ignore"):
+        change(expected, key, values)
+    strided_kernels.extreme_at(np, change, nan)(found, key, values)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_extremes_of_integers() -> None:
+    x = np.array([3, -4])
+    strided_kernels.extreme_at(np, np.maximum.at, -1)(x, (np.array([1, 1]),), np.array([7, 9]))
+    assert x.tolist() == [3, 9]
+
+
 def test_all_kernels_are_there() -> None:
     assert strided_kernels.kernels(np, AT).keys() == numpy_kernels.KERNELS.keys()
     names = set(dir(numpy_extension("nn"))) & strided_kernels.neural(np).keys()

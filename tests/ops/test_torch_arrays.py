@@ -6,6 +6,7 @@ would wait for the device on a GPU.
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -276,3 +277,36 @@ def test_second_derivatives_of_a_slice_that_goes_back() -> None:
     x = torch.arange(5, dtype=torch.float64)
     product = wg.grad(lambda x: wg.sum(wg.grad(cubes)(x) * x))(x)
     assert torch.equal(product, torch.tensor([0.0, 0, 36, 0, 144], dtype=torch.float64))
+
+
+def test_cotangents_of_parts_are_joined_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = torch.linspace(-1.0, 1.0, 12, dtype=torch.float64).reshape(3, 4)
+    xp: Any = backends.namespace_of(x)
+    joins: list[int] = []
+
+    def concat(arrays: Any, axis: int = 0) -> Any:
+        joins.append(len(arrays))
+        return torch.concat(list(arrays), dim=axis)
+
+    monkeypatch.setattr(xp, "concat", concat)
+    g = wg.grad(lambda x: wg.sum(x[0] * wg.sin(x[1]) * x[2]))(x)
+    assert joins == [3]
+    q, k, v = x
+    expected = torch.stack([torch.sin(k) * v, q * torch.cos(k) * v, q * torch.sin(k)])
+    assert_near(g.numpy(), expected.numpy(), rtol=1e-14)
+
+
+def test_a_part_of_the_cotangents_of_parts() -> None:
+    x = torch.linspace(-1.0, 1.0, 16, dtype=torch.float64).reshape(4, 4)
+    with wg.GradientTape() as tape:
+        a = wg.asarray(x)
+        tape.watch(a)
+        z = wg.sum(wg.sin(a[0]) * a[1])
+    block = tape.gradient(z, a, dense=False)
+    assert block.region == (range(2), range(4))
+    assert copy.copy(block).shape == (4, 4)
+    assert_near(
+        block.values.numpy(),
+        torch.stack([torch.cos(x[0]) * x[1], torch.sin(x[0])]).numpy(),
+        rtol=1e-14,
+    )

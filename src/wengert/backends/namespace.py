@@ -58,6 +58,9 @@ class Namespace:
 
     #: what compiles programs of the library's arrays, if anything does
     control: Any = None
+    #: ``(xp, name, arguments, text) -> function``: what compiles an expression of C of each element
+    #: of arrays of one type T, if anything does; the function is None where that cannot be
+    compiled: Callable[..., Any] | None = None
 
     def __init__(
         self,

@@ -96,6 +96,33 @@ def kernels(m: Any, at: Mapping[str, Callable[..., None]]) -> dict[str, Callable
     }
 
 
+def extreme_at(m: Any, change: Callable[..., None], nan: int) -> Callable[..., None]:
+    """Return ``(x, key, values)``, which has x become the larger or the smaller of both at a key.
+
+    `change` does that exactly for unsigned integers, of which CuPy's does so for floats only to
+    seven digits. `nan` is the integer, of all its bits or of none, that wins.
+    """
+
+    def at(x: Any, key: Any, values: Any) -> None:
+        if x.dtype.kind != "f":
+            return change(x, key, values)
+        kind = np.dtype(f"u{x.dtype.itemsize}").type
+        sign = kind(1 << 8 * x.dtype.itemsize - 1)
+
+        def ordered(floats: Any) -> Any:
+            bits = floats.view(kind)
+            turned = m.where((bits & sign) != 0, ~bits, bits | sign)
+            return m.where(m.isnan(floats), kind(nan % 2 ** (8 * x.dtype.itemsize)), turned)
+
+        integers = ordered(x)
+        change(integers, key, ordered(m.asarray(values, x.dtype)))
+        bits = m.where((integers & sign) != 0, integers ^ sign, ~integers)
+        x[...] = bits.view(x.dtype)
+        return None
+
+    return at
+
+
 def neural(m: Any) -> dict[str, Callable[..., Any]]:
     """Return the kernels of windows: convolutions by products, pooling tap by tap."""
     taps = Taps(

@@ -191,11 +191,17 @@ def _convolve_pull(
 # -- parts ------------------------------------------------------------------------------------
 
 
+_ALL = slice(None)
+
+
 def _sliced(x: Any, parts: tuple[Any, ...]) -> Any:
-    for part in parts:
-        if type(part) is slice and part.step is not None and part.step < 0:
-            return NotImplemented
-    return x[parts]
+    count = len(parts)
+    while count and parts[count - 1] == _ALL:  # each part takes PyTorch some time
+        count -= 1
+    try:
+        return x[parts[:count]]
+    except ValueError:  # for a slice that goes back
+        return NotImplemented
 
 
 # -- attention --------------------------------------------------------------------------------
@@ -207,12 +213,11 @@ def _attention(query: Any, key: Any, value: Any, scale: float, is_causal: bool) 
     That differs between kernels, devices and versions, so PyTorch records this one call.
     """
     given = query, key, value
-    lead = query.shape[:-2]
-    for a in given:  # PyTorch does not record what was made in its mode of inference
-        if a.dtype is not query.dtype or a.shape[:-2] != lead or not a.numel() or a.is_inference():
-            return NotImplemented
-    if not query.dtype.is_floating_point:
+    if not _alike(*given):
         return NotImplemented
+    for a in given:  # PyTorch does not record what was made in its mode of inference
+        if not a.numel() or a.is_inference():
+            return NotImplemented
     if not torch.is_grad_enabled():
         with torch.enable_grad():
             return _attention(query, key, value, scale, is_causal)
@@ -274,15 +279,28 @@ def _labelled_pull(g: Any, saved: Any, reduction: int) -> Any:
     return torch._log_softmax_backward_data(by_logs, logs, 1, logs.dtype)
 
 
+def _over(function: Any) -> Any:
+    """Return a reduction of real floats, which adds up narrow ones in float32."""
+
+    def compute(x: Any, axis: tuple[int, ...], keepdims: bool) -> Any:
+        if not axis or not x.dtype.is_floating_point:
+            return NotImplemented
+        return function(x, axis, keepdims)
+
+    return compute
+
+
 OWN: dict[str, Own] = {
     "tanh": Own(rule=lambda g, y: _tanh_pull(g, y)),
-    "sum": Own(),  # which adds up narrow floats in float32
-    "mean": Own(),
+    "sum": Own(_over(torch.sum)),
+    "mean": Own(_over(torch.mean)),
+    "reshape": Own(torch.reshape),
+    "permute_dims": Own(lambda x, axes: x.permute(axes)),
     "matmul": Own(_matmul, _matmul_pull),
     "nn.relu": Own(torch.relu, lambda g, y: _threshold_pull(g, y, 0)),
     "nn.silu": Own(functional.silu, lambda g, x: _silu_pull(g, x)),
     "nn.gelu": Own(
-        lambda x, approximate: functional.gelu(x, approximate=approximate),
+        functional.gelu,
         lambda g, x, approximate: _gelu_pull(g, x, approximate=approximate),
     ),
     "special.softmax": Own(

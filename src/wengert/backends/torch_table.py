@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -32,8 +32,17 @@ def scalar(value: Any, dtype: Any) -> Any:
     return torch.asarray(value, dtype=torch.float32 if is_narrow else dtype)
 
 
+def compiled(xp: Any, name: str, arguments: Sequence[str], text: str) -> Any:
+    """Return a kernel that PyTorch compiles when it is first called; None in host memory."""
+    jit = getattr(torch.cuda, "jiterator", None)
+    if jit is None or xp.empty(0).device.type != "cuda":
+        return None
+    given = ", ".join(f"T {argument}" for argument in arguments)
+    return jit._create_jit_fn(f"template <typename T> T {name}({given}) {{ return {text}; }}")
+
+
 TABLE = Table(
-    {**KERNELS, **SHORTCUTS, "scalar": scalar},
+    {**KERNELS, **SHORTCUTS, "scalar": scalar, "compiled": compiled},
     {
         "fft": _of("torch_fft"),
         "nn": _of("torch_neural"),

@@ -50,15 +50,21 @@ class Block:
     `wg.Block((3,), (range(1, 2),), np.ones(1)).nbytes` is `8`.
     """
 
-    __slots__ = ("_mask", "region", "shape", "values")
+    __slots__ = ("_mask", "pieces", "region", "shape", "values")
 
     def __init__(
         self, shape: tuple[int, ...], region: Region, values: Any, mask: Any = None
     ) -> None:
-        self.shape = shape
-        self.region = region
-        self.values = values
-        self._mask = mask
+        self.shape, self.region, self.values, self._mask = shape, region, values, mask
+
+    def __getattr__(self, name: str) -> Any:
+        """Return values that were in pieces until now: all at once they are copied only once."""
+        if name != "values":
+            raise AttributeError(name)
+        xp, axis, pieces = self.pieces
+        del self.pieces
+        self.values = xp.concat(pieces, axis=axis)
+        return self.values
 
     @property
     def mask(self) -> Any:
@@ -86,8 +92,7 @@ class Block:
     @property
     def rows(self) -> int | None:
         """The axis along which the region is a list of positions, if there is one."""
-        lists = [axis for axis, r in enumerate(self.region) if type(r) is not range]
-        return lists[0] if lists else None
+        return next((axis for axis, r in enumerate(self.region) if type(r) is not range), None)
 
     @property
     def dtype(self) -> Any:
@@ -129,13 +134,10 @@ class Block:
         region = (*self.region[:axis], range(low, high + 1), *self.region[axis + 1 :])
 
         def mask() -> Any:  # what lies between the positions stays zero by structure
-            return _alive(self)._scattered(lengths, key)
+            ones = _alive(self).values
+            return _namespace(ones).scatter(ones, shape=lengths, key=key) != 0
 
         return Block(self.shape, region, values, mask)
-
-    def _scattered(self, lengths: tuple[int, ...], key: Any) -> Any:
-        xp: Any = backends.namespace_of(self.values)
-        return xp.scatter(self.values, shape=lengths, key=key) != 0
 
     __array_ufunc__ = None  # NumPy's operators leave the answer to ours
 
@@ -220,8 +222,7 @@ def zero(shape: tuple[int, ...], dtype: Any, like: Any) -> Any:
 
     Its values are tensors or raw arrays of a library, as `like`.
     """
-    if type(like) is Block:
-        like = like.values
+    like = like.values if type(like) is Block else like
     raw = like._raw if type(like) is Tensor else like
     xp = backends.namespace_of(raw)
     none = xp.zeros((0,) * len(shape), dtype=dtype)
@@ -278,10 +279,8 @@ def part_of(value: Any, region: Region) -> Any:
     key = slices(region)
     axis = next((a for a, part in enumerate(key) if type(part) is not slice), None)
     if axis is None:
-        if type(value) is np.ndarray or type(value) is Tensor:
-            return value[key]
         back = tuple(a for a, r in enumerate(region) if r.step < 0)  # PyTorch has no such slices
-        if not back:
+        if not back or type(value) is np.ndarray or type(value) is Tensor:
             return value[key]
         ahead = tuple(r[::-1] if r.step < 0 else r for r in region)
         return backends.namespace_of(value).flip(value[slices(ahead)], axis=back)
@@ -417,12 +416,12 @@ def _add_blocks(xp: Any, a: Block, b: Block) -> Any:
         r, s = first.region[along], last.region[along]
         if r.stop == s.start:  # end to end
             region = (*a.region[:along], range(r.start, s.stop), *a.region[along + 1 :])
-            values = xp.concat([first.values, last.values], axis=along)
-            return values if sizes(region) == a.shape else Block(a.shape, region, values)
+            joined: Any = Block(a.shape, region, None)
+            joined.pieces = xp, along, [*_pieces(first, along), *_pieces(last, along)]
+            del joined.values
+            return joined.values if sizes(region) == a.shape else joined
     if same(a.region, b.region):
-        mask = None
-        if a.is_masked and b.is_masked:
-            mask = lambda: a.mask | b.mask  # noqa: E731
+        mask = (lambda: a.mask | b.mask) if a.is_masked and b.is_masked else None
         return Block(a.shape, a.region, a.values + b.values, mask)
     axis = _one_axis_apart(a, b)
     count = 0 if axis is None else len(a.region[axis]) + len(b.region[axis])
@@ -442,9 +441,15 @@ def _add_blocks(xp: Any, a: Block, b: Block) -> Any:
         return Block(a.shape, region, values)
 
     def alive() -> Any:
-        return _alive_within(a, region) | _alive_within(b, region)
+        return (_within(None, _alive(a), region) != 0) | (_within(None, _alive(b), region) != 0)
 
     return Block(a.shape, region, values, alive)
+
+
+def _pieces(block: Block, axis: int) -> Any:
+    """Return arrays that are the values of a block, joined along an axis."""
+    _, along, pieces = getattr(block, "pieces", (None, None, None))
+    return pieces if along == axis else [block.values]
 
 
 def _filled_along(a: Block, b: Block) -> int | None:
@@ -469,11 +474,6 @@ def _alive(block: Block) -> Block:
     else:
         ones = xp.ones(sizes(block.region), dtype=xp.float32)
     return Block(block.shape, block.region, ones)
-
-
-def _alive_within(block: Block, region: Region) -> Any:
-    ones = _alive(block)
-    return _within(backends.namespace_of(ones.values), ones, region) != 0
 
 
 def _masks_joined(a: Block, b: Block, axis: int) -> Any:

@@ -262,6 +262,8 @@ def slice_transpose(xp: Any, g: Any, x_shape: Any, parts: Any) -> Block:
 
 
 _ALL = slice(None)
+#: All of so many axes.
+_ALL_OF = [(_ALL,) * count for count in range(65)]
 
 
 slice_parts = position_map(
@@ -431,8 +433,7 @@ def _integers_and_slices(key: Any, shape: tuple[int, ...]) -> tuple[Any, ...] | 
             parts.append(_inside(part, n))
         else:
             return None
-    parts.extend(_ALL for _ in lengths)
-    return tuple(parts)
+    return (*parts, *_ALL_OF[len(shape) - len(given)])
 
 
 def is_scalar_mask(key: Any) -> bool:

@@ -231,8 +231,9 @@ permuted.op.numpy_function = lambda x, *, axes: x.transpose(axes)
 def permute_dims(x: Any, /, axes: Any) -> Tensor:
     """Return x with its axes permuted. `wg.permute_dims([[1, 2]], (1, 0))` is `[[1], [2]]`."""
     x = tensor(x, "permute_dims")
-    axes = normalised(tuple(axes), x.ndim, "permute_dims")
-    if len(axes) != x.ndim:
+    ndim = len(x._raw.shape)
+    axes = normalised(tuple(axes), ndim, "permute_dims")
+    if len(axes) != ndim:
         raise ShapeError(f"permute_dims: {axes} does not name each axis of shape {x.shape} once")
     return permuted(x, axes=axes)
 

@@ -13,6 +13,7 @@ from wengert.engine.cotangents import Block
 from wengert.engine.node import Edges, Node
 from wengert.engine.op import Op, parameters_of
 from wengert.engine.record import for_dtypes
+from wengert.ops.families.compiled_rules import compiled
 
 
 def has_own_kernels(op: Op) -> None:
@@ -20,10 +21,9 @@ def has_own_kernels(op: Op) -> None:
     known: dict[Any, Op] = {}
 
     def on(xp: Any) -> Op:
-        if op.name not in xp.own:
-            return op
         if xp not in known:
-            known[xp] = _Owned(op, xp, xp.own[op.name]).op
+            own = xp.own.get(op.name) or compiled(op, xp)
+            known[xp] = op if own is None else _Owned(op, xp, own).op
         return known[xp]
 
     op.on = on  # type: ignore[method-assign]

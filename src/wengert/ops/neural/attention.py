@@ -130,11 +130,9 @@ _attention = joint(
 )
 
 
-def _has_kernel(query: Tensor, key: Tensor, value: Tensor) -> bool:
-    """Return whether the library of three arrays has a kernel for attention on such shapes."""
-    if _attention.op.name not in plain_namespace(query._raw).own:
-        return False
-    return query.shape[:-2] == key.shape[:-2] == value.shape[:-2]
+def _has_kernel(query: Tensor) -> bool:
+    """Return whether the library of an array has a kernel for attention."""
+    return _attention.op.name in plain_namespace(query._raw).own
 
 
 # -- what users call --------------------------------------------------------------------------
@@ -162,16 +160,16 @@ def scaled_dot_product_attention(
     """
     query = real(query, _NAME, "query")
     key, value = real(key, _NAME, "key"), real(value, _NAME, "value")
-    _check_shapes(query, key, value)
+    alike = _have_one_lead(query, key, value)
     rate = number(dropout_p, _NAME, "dropout_p", 0, 1)
     scale = _scale_of(query) if scale is None else float(scale)
-    if mask is None and not rate and _has_kernel(query, key, value):
+    if alike and mask is None and not rate and _has_kernel(query):
         return _attention(query, key, value, scale=scale, is_causal=bool(is_causal))
     return _attended(query, key, value, mask, is_causal, scale, rate, generator)
 
 
 def _scale_of(query: Tensor) -> float:
-    features = query.shape[-1]
+    features = query._raw.shape[-1]
     return 1 / math.sqrt(features) if features else 1.0
 
 
@@ -215,14 +213,15 @@ def attention_weights(
     return _weights(scores, scale=scale, bias=bias)
 
 
-def _check_shapes(query: Tensor, key: Tensor, value: Tensor) -> None:
-    q, k, v = query.shape, key.shape, value.shape
-    if min(len(q), len(k), len(v)) >= 2 and q[-1] == k[-1] and k[-2] == v[-2]:
+def _have_one_lead(query: Tensor, key: Tensor, value: Tensor) -> bool:
+    """Return whether all have the same axes before the last two, or raise if they do not fit."""
+    q, k, v = query._raw.shape, key._raw.shape, value._raw.shape
+    if len(q) >= 2 <= len(k) and q[-1] == k[-1] and len(v) >= 2 and k[-2] == v[-2]:
         if q[:-2] == k[:-2] == v[:-2]:
-            return
+            return True
         try:
             np.broadcast_shapes(q[:-2], k[:-2], v[:-2])
-            return
+            return False
         except ValueError:
             pass
     expected = "(..., n, e), (..., m, e) and (..., m, v)"

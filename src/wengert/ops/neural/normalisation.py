@@ -133,7 +133,7 @@ def layer_norm(
     over = axes(axis, len(shape), "layer_norm")
     if len(over) > 1:
         over = tuple(sorted(over))
-    sizes = tuple([shape[a] for a in over])
+    sizes = shape[-1:] if axis == -1 else tuple([shape[a] for a in over])
     parts = (
         _of_shape(weight, sizes, "layer_norm", "weight", like=x, fill=1.0),
         _of_shape(bias, sizes, "layer_norm", "bias", like=x, fill=0.0),

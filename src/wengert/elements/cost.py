@@ -6,10 +6,10 @@ import math
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
-from wengert.engine.cotangents import Region, around, whole
 from wengert.engine.node import Node
 from wengert.engine.op import OUTPUT
 from wengert.engine.sweep import leading_to, reached
+from wengert.regions import Region, around, whole
 
 
 class Work(NamedTuple):

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from wengert.engine.cotangents import Block, whole
+from wengert.engine.cotangents import Block
 from wengert.engine.tape import Tape
 from wengert.engine.tensor import Tensor
 from wengert.errors import ShapeError, cuts_shown, name_of
 from wengert.ops.creation import asarray
+from wengert.regions import whole
 
 
 def influence(fun: Callable[..., Any], x: Any, *args: Any, of: Any, **params: Any) -> Block:

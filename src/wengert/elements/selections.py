@@ -14,7 +14,7 @@ import numpy as np
 
 from wengert import backends
 from wengert.engine.batching import Batched
-from wengert.engine.cotangents import Block, Region, selected
+from wengert.engine.cotangents import Block, selected
 from wengert.engine.op import LEAF
 from wengert.engine.record import SCALARS, check_together
 from wengert.engine.tensor import Tensor, wrap
@@ -40,6 +40,7 @@ from wengert.ops.updates import (
     times_before,
 )
 from wengert.ops.variable import VARIABLE, Variable
+from wengert.regions import Region
 
 
 class Selected:

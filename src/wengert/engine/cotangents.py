@@ -34,13 +34,11 @@ import numpy as np
 from wengert import backends
 from wengert.engine.tensor import Tensor, wrap
 from wengert.errors import RuleError
+from wengert.regions import Region, around, same, sizes, slices, whole
 
 if TYPE_CHECKING:
     from wengert.engine.node import Node
     from wengert.engine.op import Op
-
-#: For each axis the positions that are not zero: a range, or an array on at most one axis.
-Region = tuple[Any, ...]
 
 
 class Block:
@@ -115,8 +113,7 @@ class Block:
 
     def kept(self, xp: Any) -> Any:
         """Return the values with zeros where the mask does not hold."""
-        mask = self.mask
-        if mask is None:
+        if (mask := self.mask) is None:
             return self.values
         return xp.keep(self.values, wrap(mask) if type(self.values) is Tensor else mask)
 
@@ -198,11 +195,9 @@ class Deferred:
     #: whether a sweep does better to wait for further ones than to compute this one now
     can_wait: bool | property = False
 
-    def todense(self, xp: Any = None) -> Any:
-        """Return the array."""
-
-    def answer(self) -> Any:
-        """Return what those get who take other answers than arrays."""
+    #: returns the array; and what those get who take other answers than arrays
+    todense: Callable[..., Any]
+    answer: Callable[[], Any]
 
 
 def _namespace(values: Any) -> Any:
@@ -228,39 +223,6 @@ def zero(shape: tuple[int, ...], dtype: Any, like: Any) -> Any:
     none = xp.zeros((0,) * len(shape), dtype=dtype)
     values = wrap(none) if type(like) is Tensor else none
     return Block(shape, (range(0),) * len(shape), values) if shape else values
-
-
-def slices(region: Region) -> tuple[Any, ...]:
-    """Return the index that selects a region of an array."""
-    return tuple([_slice(r) if type(r) is range else r for r in region])
-
-
-def _slice(r: range) -> slice:
-    """Return the slice of a range, whose end is no further than it needs to be."""
-    if not r:
-        return slice(0, 0)
-    if r.step == 1:
-        return slice(r.start, r.stop, 1)
-    last = r[-1]
-    return slice(r.start, last + 1 if r.step > 0 else last - 1 if last else None, r.step)
-
-
-def whole(shape: tuple[int, ...]) -> Region:
-    """Return the region that is all of an array."""
-    return tuple(map(range, shape))
-
-
-def sizes(region: Region) -> tuple[int, ...]:
-    """Return the shape of the values on a region."""
-    return tuple(map(len, region))
-
-
-def same(one: Region, two: Region) -> bool:
-    """Return whether two regions are the same positions in the same order."""
-    return all(
-        a is b or (type(a) is type(b) and (a == b if type(a) is range else np.array_equal(a, b)))
-        for a, b in zip(one, two, strict=True)
-    )
 
 
 def cut(value: Any, region: Region) -> Any:
@@ -495,16 +457,6 @@ def _one_axis_apart(a: Block, b: Block) -> int | None:
 
 def _size(block: Block) -> int:
     return math.prod(map(len, block.region))
-
-
-def around(one: Region, two: Region) -> Region:
-    """Return the smallest region without steps around both."""
-    return tuple(
-        range(min(r[0], r[-1], s[0], s[-1]), max(r[0], r[-1], s[0], s[-1]) + 1)
-        if len(r) and len(s)
-        else r or s
-        for r, s in zip(one, two, strict=True)
-    )
 
 
 def _within(xp: Any, block: Block, region: Region) -> Any:

@@ -17,12 +17,13 @@ import numpy as np
 
 from wengert import backends
 from wengert.engine import cotangents as ct
-from wengert.engine.cotangents import Block, Region, add, sizes
+from wengert.engine.cotangents import Block, add
 from wengert.engine.node import NOBODY, Node, Values, active
 from wengert.engine.op import OUTPUT
 from wengert.engine.sweep import ancestors, leading_to, recorded_values
 from wengert.engine.tape import Part, Tape, on_tensors
 from wengert.engine.tensor import Tensor, wrap
+from wengert.regions import Region, around, sizes, whole
 
 
 def push(
@@ -188,7 +189,7 @@ def _by_transposing(node: Node, edges: list[Any]) -> Any:
             if part is None:
                 continue
             part = ct.fit(xp, op, part, parent)
-            box = part.region if type(part) is Block else ct.whole(parent.shape)
+            box = part.region if type(part) is Block else whole(parent.shape)
             answers.append(part.kept(xp) if type(part) is Block else part)
             weights.append(ct.selected(xp, _on_tensors(t), box))
     found = tape.gradient(answers, outputs, output_gradients=weights)
@@ -208,7 +209,7 @@ def _reached(node: Node, edges: list[Any]) -> Region | None:
         part = node.op.reach(_hull(t.region), node, parent, argument, values)
         if part is None:
             return None
-        region = part if region is None else ct.around(region, part)
+        region = part if region is None else around(region, part)
     return region
 
 

@@ -45,8 +45,6 @@ Tokens = frozenset[Token]
 NOBODY: Tokens = frozenset()
 #: The tapes that record in this thread or async task.
 active: ContextVar[Tokens] = ContextVar("wengert_active", default=NOBODY)
-
-
 #: Who sees each call and each rule's answer, for explanations and profiles: `explain.watchers`.
 watching: ContextVar[Any] = ContextVar("wengert_watching", default=None)
 

@@ -12,11 +12,12 @@ from operator import attrgetter
 from typing import Any
 
 from wengert.backends import is_inexact
-from wengert.engine.cotangents import Block, Deferred, Region, add, around, fit, restrict, zero
+from wengert.engine.cotangents import Block, Deferred, add, fit, restrict, zero
 from wengert.engine.node import Edge, Edges, Node, Token, Values, watching
 from wengert.engine.op import OUTPUT, Op
 from wengert.engine.record import output_node
 from wengert.engine.tensor import wrap
+from wengert.regions import Region, around
 
 
 def ancestors(targets: Collection[Node], token: Token) -> list[Node]:
@@ -106,9 +107,9 @@ def reverse(
     release: Token | None,
     regions: dict[Node, Region] | None = None,
     ends: Collection[Node] = (),
+    defers: bool = False,
     free: Callable[[Node], None] = Node.free,
     skips_empty: bool = True,
-    defers: bool = False,
 ) -> dict[Node, Any]:
     """Return the cotangents of `sources`; those that no path leads to are missing.
 
@@ -138,9 +139,8 @@ def reverse(
         if limits and node in limits:
             g = restrict(xp, g, limits[node])
         if node in sources:
-            results[node] = g
-            if isinstance(g, Deferred):
-                results[node] = g.answer() if defers else g.todense(xp)
+            ready = not isinstance(g, Deferred)
+            results[node] = g if ready else g.answer() if defers else g.todense(xp)
         first = node.parent
         if first is None or (ends and node in ends):
             continue

@@ -17,6 +17,7 @@ from wengert.engine.record import beside, check_together, lift
 from wengert.engine.sweep import ancestors, reverse
 from wengert.engine.tensor import Tensor, wrap
 from wengert.errors import DtypeError, ShapeError, TapeError, caller_line
+from wengert.regions import Region, around
 from wengert.trees import flatten, paths
 
 _spending = threading.Lock()
@@ -187,7 +188,7 @@ class Tape:
                 self._check_unspent(method)
                 self._spent = caller_line()
 
-    def _seeds(self, target: Any, targets: list[Part], weights: Any) -> list[tuple[Part, Tensor]]:
+    def _seeds(self, target: Any, targets: list[Part], weights: Any) -> Seeds:
         """Return each target that was recorded here with its cotangent."""
         given = [None] * len(targets) if weights is None else flatten(weights)[0]
         if weights is not None and paths(weights) != paths(target):
@@ -229,11 +230,7 @@ class Tape:
         return seeds
 
     def _sweep(
-        self,
-        pairs: list[tuple[Part, Tensor]],
-        places: Sequence[Part | None],
-        last: bool = True,
-        defers: bool = False,
+        self, pairs: Seeds, places: Sequence[Part | None], last: bool = True, defers: bool = False
     ) -> dict[Node, Any]:
         """Return the cotangents of the sources that a path leads to, as tensors.
 
@@ -261,9 +258,7 @@ class Tape:
         try:
             release = self._token if last and not self._persistent else None
             parts, ends = regions_of(wanted), self._token.starts
-            found = reverse(
-                xp, entries, seeds, sources, recorded, release, parts, ends, defers=defers
-            )
+            found = reverse(xp, entries, seeds, sources, recorded, release, parts, ends, defers)
         finally:
             LOCATED.leave(located)
             active.set(before)
@@ -310,6 +305,9 @@ class Part(NamedTuple):
     selection: Any = None
 
 
+Seeds = list[tuple[Part, Tensor]]
+
+
 def part_of_tape(value: Any, what: str) -> Part:
     """Return a target or a source, as it was given, as a Part."""
     if type(value) is Tensor:
@@ -322,7 +320,7 @@ def part_of_tape(value: Any, what: str) -> Part:
     return Part(tensor, node, selection)
 
 
-def regions_of(sources: list[Part]) -> dict[Node, ct.Region]:
+def regions_of(sources: list[Part]) -> dict[Node, Region]:
     """Return the region that is asked for, for each source of which that is a part."""
     regions: dict[Any, Any] = {}
     for part in sources:
@@ -331,7 +329,7 @@ def regions_of(sources: list[Part]) -> dict[Node, ct.Region]:
         elif part.node not in regions:
             regions[part.node] = part.selection.region
         elif regions[part.node] is not None:
-            regions[part.node] = ct.around(regions[part.node], part.selection.region)
+            regions[part.node] = around(regions[part.node], part.selection.region)
     return {node: region for node, region in regions.items() if region is not None}
 
 

@@ -6,8 +6,9 @@ import math
 from collections.abc import Collection
 from typing import Any
 
-from wengert.engine import cotangents as ct
 from wengert.engine.node import Node
+from wengert.regions import around as around_both
+from wengert.regions import whole
 
 Region = Any
 
@@ -35,12 +36,12 @@ def walked_back(
 
 
 def _whole(node: Node) -> Region:
-    return () if type(node.shape) is list else ct.whole(node.shape)
+    return () if type(node.shape) is list else whole(node.shape)
 
 
 def around(a: Region, b: Region) -> Region:
     """Return the smallest ranges around two regions."""
-    return ct.around(ranged(a), ranged(b)) if len(a) == len(b) else a
+    return around_both(ranged(a), ranged(b)) if len(a) == len(b) else a
 
 
 def ranged(region: Region) -> tuple[range, ...]:

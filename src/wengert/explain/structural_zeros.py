@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
-from wengert.engine import cotangents as ct
 from wengert.engine.cotangents import Block
 from wengert.engine.node import Node, Token
 from wengert.engine.sweep import ancestors, reverse
 from wengert.engine.tape import Part, regions_of
 from wengert.explain.regions import do_meet, size, walked_back
+from wengert.regions import whole
 
 
 def misses(token: Token, target: Part, source: Part) -> bool:
@@ -47,7 +47,7 @@ def first_missing(token: Token, route: Sequence[Node], source: Part) -> Node | N
 
 
 def _region_of(part: Part) -> Any:
-    return ct.whole(part.node.shape) if part.selection is None else part.selection.region  # type: ignore[union-attr]
+    return whole(part.node.shape) if part.selection is None else part.selection.region  # type: ignore[union-attr]
 
 
 def _swept_past(token: Token, nodes: list[Node], target: Part, source: Part) -> bool:

@@ -11,7 +11,6 @@ import numpy as np
 
 from wengert import backends
 from wengert.engine.batching import Level
-from wengert.engine.cotangents import Region
 from wengert.engine.op import Op
 from wengert.engine.record import apply, lift
 from wengert.engine.tensor import Tensor
@@ -19,6 +18,7 @@ from wengert.errors import ShapeError
 from wengert.ops import batching, elementwise, reductions, shapes
 from wengert.ops.families import axes as normalised
 from wengert.ops.families import composite, contraction, one_axis, sample
+from wengert.regions import Region
 
 
 def _array(x: Any, name: str) -> Tensor:

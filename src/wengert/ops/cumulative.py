@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
-from wengert.engine.cotangents import Block, slices
+from wengert.engine.cotangents import Block
 from wengert.engine.tensor import Tensor, wrap
 from wengert.ops import batching, elementwise, joining, reductions, shapes
 from wengert.ops.checks import floating, ordered
 from wengert.ops.families import Operation, documented, linear, one_axis, sample, special
+from wengert.regions import slices
 
 
 def _reverse_sum(xp: Any, g: Any, axis: int) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 
 from wengert import backends
 from wengert.engine.batching import Batched, Level
-from wengert.engine.cotangents import Block, Region, sizes, whole
+from wengert.engine.cotangents import Block
 from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor, wrap
@@ -22,6 +22,7 @@ from wengert.ops import batching, joining, shapes
 from wengert.ops.batching import innermost, is_visible, on_device
 from wengert.ops.families import linear, one_axis, position_map, sample
 from wengert.ops.positions import sliced
+from wengert.regions import Region, sizes, whole
 
 
 class Key(NamedTuple):

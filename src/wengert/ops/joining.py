@@ -10,7 +10,7 @@ from typing import Any, Never
 
 import numpy as np
 
-from wengert.engine.cotangents import Block, Region
+from wengert.engine.cotangents import Block
 from wengert.engine.fastpath import Front, caller
 from wengert.engine.node import Node, Values
 from wengert.engine.tensor import Tensor
@@ -22,6 +22,7 @@ from wengert.ops.families.directions import lead_of
 from wengert.ops.families.structure import zeros_for
 from wengert.ops.shapes import reshape, tensor
 from wengert.other_names import answers, unexpected
+from wengert.regions import Region
 
 #: An operation of several arrays, which is linear in all.
 _joined = partial(

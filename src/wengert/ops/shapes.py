@@ -11,16 +11,7 @@ import numpy as np
 
 from wengert import backends
 from wengert.engine.batching import Batched, Level
-from wengert.engine.cotangents import (
-    Block,
-    Deferred,
-    Region,
-    restrict,
-    slices,
-    unbroadcast,
-    unbroadcast_block,
-    whole,
-)
+from wengert.engine.cotangents import Block, Deferred, restrict, unbroadcast, unbroadcast_block
 from wengert.engine.op import Op
 from wengert.engine.record import apply, lift
 from wengert.engine.tensor import Tensor, wrap
@@ -28,6 +19,7 @@ from wengert.errors import ShapeError
 from wengert.ops import batching
 from wengert.ops.families import axes as normalised
 from wengert.ops.families import documented, linear, one_axis, position_map, sample
+from wengert.regions import Region, slices, whole
 
 
 def tensor(x: Any, name: str) -> Tensor:

@@ -14,7 +14,7 @@ import numpy as np
 
 from wengert import backends
 from wengert.engine.batching import Level
-from wengert.engine.cotangents import Block, whole
+from wengert.engine.cotangents import Block
 from wengert.engine.node import Node
 from wengert.engine.op import Op
 from wengert.engine.record import apply
@@ -26,6 +26,7 @@ from wengert.ops.indexing import has_arrays, index, is_selected, over_examples
 from wengert.ops.positions import sliced
 from wengert.ops.reductions import attains
 from wengert.ops.segments import distinct
+from wengert.regions import whole
 
 _KEYS = [
     sample((3, 4), (4,), key=(1, slice(None)), winners=None),

@@ -12,11 +12,12 @@ import optree
 from wengert import backends
 from wengert.elements.selections import Selection
 from wengert.engine import batching
-from wengert.engine.cotangents import Block, sizes
+from wengert.engine.cotangents import Block
 from wengert.engine.record import SCALARS
 from wengert.engine.tensor import Tensor, wrap
 from wengert.errors import DtypeError, ShapeError
 from wengert.ops.variable import Variable
+from wengert.regions import sizes
 from wengert.transforms.gradients import is_traced
 from wengert.trees import is_record, is_setting
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from wengert import backends, explain
 from wengert.elements.cost import Cost, estimate, whole_seeds
-from wengert.engine import cotangents as ct
 from wengert.engine.node import Node, Token
 from wengert.engine.sweep import ancestors, leading_to
 from wengert.engine.tape import Part, Tape, part_of_tape, regions_of
@@ -18,6 +17,7 @@ from wengert.errors import DtypeError, ShapeError
 from wengert.explain.explanation import Explanation
 from wengert.explain.lines import Instruction, here
 from wengert.explain.watchers import paused
+from wengert.regions import Region, around, whole
 from wengert.transforms.gradients import zeros_like
 from wengert.transforms.sweeps import check_room, chunks, joined, one_hot_in_each, pulled, shape_of
 from wengert.trees import flatten
@@ -250,14 +250,14 @@ class GradientTape(Tape):
         self._check_unspent("cost")
         targets = [part_of_tape(t, "cost: target") for t in flatten(target)[0]]
         parts = [part_of_tape(s, "cost: source") for s in flatten(sources)[0] if s is not None]
-        seeds: dict[Node, ct.Region] = {}
+        seeds: dict[Node, Region] = {}
         for part in targets:
             node = part.node
             if node is not None and self._token in node.tokens:
-                region = ct.whole(node.shape)
+                region = whole(node.shape)
                 if part.selection is not None:
                     region = part.selection.region
-                seeds[node] = ct.around(seeds[node], region) if node in seeds else region
+                seeds[node] = around(seeds[node], region) if node in seeds else region
         nodes = ancestors(seeds, self._token)
         wanted: set[Any] = {p.node for p in parts if p.node is not None}
         structured = estimate(nodes, seeds, wanted, regions_of([p for p in parts if p.node]))

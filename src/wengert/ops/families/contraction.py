@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, Unpack
 
-from wengert.engine.cotangents import Block, Region, cut, unbroadcast_block
+from wengert.engine.cotangents import Block, cut, unbroadcast_block
 from wengert.engine.node import Edges, Node, Values
 from wengert.engine.op import Op
 from wengert.engine.tensor import Tensor
@@ -14,6 +14,7 @@ from wengert.ops.families.declare import Operation, Rule, Tests, by_name, declar
 from wengert.ops.families.directions import Directions, lead_of
 from wengert.ops.families.factored import Products
 from wengert.ops.families.structure import zeros_for
+from wengert.regions import Region
 
 
 class Contraction(Op):

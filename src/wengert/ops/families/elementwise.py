@@ -10,7 +10,7 @@ import numpy as np
 from numpy import ndarray
 
 from wengert import backends
-from wengert.engine.cotangents import Block, Region, add, cut, sizes, unbroadcast_block, whole
+from wengert.engine.cotangents import Block, add, cut, unbroadcast_block
 from wengert.engine.node import Edge, Edges, Node, Values
 from wengert.engine.op import Grouping, Op
 from wengert.engine.record import apply
@@ -19,6 +19,7 @@ from wengert.ops import batching
 from wengert.ops.families.declare import Operation, Rule, Tests, by_name, declared, numpy_or, sample
 from wengert.ops.families.directions import Directions
 from wengert.ops.families.structure import repeated, zeros_kept
+from wengert.regions import Region, sizes, whole
 
 
 class Elementwise(Op):

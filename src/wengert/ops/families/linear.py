@@ -11,13 +11,14 @@ from typing import Any, Unpack
 import numpy as np
 
 from wengert import backends
-from wengert.engine.cotangents import Block, Region, sizes, slices, whole
+from wengert.engine.cotangents import Block
 from wengert.engine.node import Edges, Node, Values
 from wengert.engine.op import Op
 from wengert.engine.tensor import Tensor
 from wengert.errors import RuleError
 from wengert.ops.families.declare import Operation, Rule, Tests, by_name, declared, run
 from wengert.ops.families.directions import Directions
+from wengert.regions import Region, sizes, slices, whole
 
 
 class Linear(Op):

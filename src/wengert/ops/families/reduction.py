@@ -10,7 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from wengert import backends
-from wengert.engine.cotangents import Block, Region, part_of, sizes
+from wengert.engine.cotangents import Block, part_of
 from wengert.engine.node import Edge, Node, Values
 from wengert.engine.op import Grouping, Op
 from wengert.engine.tensor import Tensor
@@ -18,6 +18,7 @@ from wengert.ops import batching
 from wengert.ops.families.declare import Operation, Rule, Tests, by_name, declared, sample
 from wengert.ops.families.directions import lead_of
 from wengert.ops.families.structure import reduced, repeated, zeros_kept
+from wengert.regions import Region, sizes
 
 
 class Reduction(Op):

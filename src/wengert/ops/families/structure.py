@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
-from wengert.engine.cotangents import Block, Region, sizes
+from wengert.engine.cotangents import Block
 from wengert.engine.tensor import Tensor, wrap
+from wengert.regions import Region, sizes
 
 
 def repeated(shape: tuple[int, ...], to: tuple[int, ...]) -> np.ndarray:

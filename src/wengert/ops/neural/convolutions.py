@@ -15,7 +15,7 @@ from typing import Any
 
 from wengert import backends
 from wengert.backends.numpy_windows import Geometry
-from wengert.engine.cotangents import Block, Region, slices
+from wengert.engine.cotangents import Block
 from wengert.engine.examples import one_by_one
 from wengert.engine.node import Node, Values
 from wengert.engine.record import apply
@@ -45,6 +45,7 @@ from wengert.ops.neural.windows import (
     seen,
     unbatched,
 )
+from wengert.regions import Region, slices
 
 __all__ = [
     "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d",

@@ -13,7 +13,7 @@ import numpy as np
 
 from wengert import backends
 from wengert.engine.batching import Level
-from wengert.engine.cotangents import Block, Region
+from wengert.engine.cotangents import Block
 from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor, wrap
@@ -35,6 +35,7 @@ from wengert.ops.families import contraction, sample
 from wengert.ops.families import linear as declare_linear
 from wengert.ops.indexing import scatter
 from wengert.ops.neural.arguments import number
+from wengert.regions import Region
 
 # -- x @ weight + bias ------------------------------------------------------------------------
 

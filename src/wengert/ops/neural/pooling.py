@@ -16,7 +16,7 @@ import numpy as np
 from wengert import backends
 from wengert.backends.numpy_windows import Geometry
 from wengert.engine.batching import Level
-from wengert.engine.cotangents import Block, Region, slices
+from wengert.engine.cotangents import Block
 from wengert.engine.node import Node, Values
 from wengert.engine.op import Op
 from wengert.engine.record import apply
@@ -44,6 +44,7 @@ from wengert.ops.neural.windows import (
     seen_part,
     unbatched,
 )
+from wengert.regions import Region, slices
 
 __all__ = [
     "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d",

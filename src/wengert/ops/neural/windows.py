@@ -14,11 +14,12 @@ from collections.abc import Callable
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from wengert.backends.numpy_windows import Geometry
-from wengert.engine.cotangents import Block, Region
+from wengert.engine.cotangents import Block
 from wengert.engine.tensor import Tensor
 from wengert.errors import ShapeError
 from wengert.ops import shapes
 from wengert.ops.checks import misfit
+from wengert.regions import Region
 
 P = ParamSpec("P")
 R = TypeVar("R")

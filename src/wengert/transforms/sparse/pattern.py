@@ -32,12 +32,13 @@ from scipy.sparse import csr_array
 
 from wengert import backends
 from wengert.engine.batching import Batched, opened
-from wengert.engine.cotangents import Block, whole
+from wengert.engine.cotangents import Block
 from wengert.engine.forward import pushed_through
 from wengert.engine.node import Node
 from wengert.engine.op import ALIAS, OUTPUT
 from wengert.engine.tensor import Tensor, wrap
 from wengert.errors import BackendError, WengertError
+from wengert.regions import whole
 from wengert.transforms.sweeps import all_examples
 
 Positions = NDArray[np.intp]

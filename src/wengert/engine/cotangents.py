@@ -193,7 +193,7 @@ class Deferred:
     shape: tuple[int, ...]
     dtype: Any
     #: whether a sweep does better to wait for further ones than to compute this one now
-    can_wait: bool | property = False
+    can_wait: bool
 
     #: returns the array; and what those get who take other answers than arrays
     todense: Callable[..., Any]

@@ -202,7 +202,8 @@ def _permute_block(xp: Any, g: Block, axes: tuple[int, ...]) -> Block:
 
 def _permute_back(xp: Any, g: Any, axes: Any) -> Any:
     if isinstance(g, Deferred):
-        return g.T if axes == (1, 0) else g
+        turned: Any = g
+        return turned.T if axes == (1, 0) else g
     return xp.permute_dims(g, _inverse(axes))
 
 

@@ -14,7 +14,7 @@ from wengert.ops.families.declare import Operation, Rule, Tests, by_name, declar
 from wengert.ops.families.directions import Directions, lead_of
 from wengert.ops.families.factored import Products
 from wengert.ops.families.structure import zeros_for
-from wengert.regions import Region
+from wengert.regions import Region, same, whole
 
 
 class Contraction(Op):
@@ -70,11 +70,10 @@ class Contraction(Op):
             elif name in self.args:
                 known[name] = cut(value, regions[self.args.index(name)])
         read = tuple(known.values())
-        products = None
         if self.factors and parent.op.takes_deferred:
             products = self._products(xp, g.values, parent, argument, read)
-        if products is not None:
-            return products
+            if products is not None and same(regions[argument], whole(parent.shape)):
+                return products
         part = self.pull_array(xp, g.values, node, argument, read)
         return unbroadcast_block(xp, part, regions[argument], parent.shape)
 

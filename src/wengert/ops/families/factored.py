@@ -25,7 +25,7 @@ _MANY = 1 << 20
 class Products(Deferred):
     """The sum of products ``rows.T @ columns`` of pairs, and perhaps of a matrix, in a sweep."""
 
-    __slots__ = ("base", "count", "dtype", "pairs", "shape")
+    __slots__ = ("base", "can_wait", "count", "dtype", "pairs", "shape")
 
     def __init__(self, rows: Any, columns: Any) -> None:
         self.count, n = rows.shape  # each element is the sum of so many products
@@ -33,11 +33,7 @@ class Products(Deferred):
         self.dtype = rows.dtype
         self.pairs = [(rows, columns)]
         self.base: Any = None  # what has been multiplied out
-
-    @property
-    def can_wait(self) -> bool:
-        """Whether a sweep does better to wait for further factors than to multiply these now."""
-        return self.count <= _FEW and type(self.pairs[0][0]) is not Tensor
+        self.can_wait = self.count <= _FEW and type(rows) is not Tensor
 
     @property
     def T(self) -> Products:

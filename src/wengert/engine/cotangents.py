@@ -373,7 +373,7 @@ def _add_blocks(xp: Any, a: Block, b: Block) -> Any:
     if not _size(a) or not _size(b):
         return a if _size(a) else b
     along = _filled_along(a, b)
-    if along is not None and xp is not backends.NUMPY:
+    if along is not None:
         first, last = (a, b) if a.region[along].start < b.region[along].start else (b, a)
         r, s = first.region[along], last.region[along]
         if r.stop == s.start:  # end to end

@@ -117,12 +117,11 @@ def reverse(
     is reached. The node's operation answers with cotangents for its arguments, which are added to
     what is carried for these. What was carried for a source is a result.
 
-    `nodes` are the seeds' ancestors, newest first. `recorded` says that cotangents are
-    tensors; `release`, that each node gives up its values once they are used (by `free`),
-    unless a live tape other than this one cares about it. Of the sources in `regions` only a part
-    is asked for. Paths end at `ends`: no cotangent goes through one of them to another. Cotangents
-    without elements are zero by structure, and go no further if `skips_empty` says so. What is
-    `Deferred` is not computed if `defers` says so: its `answer` is the result.
+    `nodes` are the seeds' ancestors, newest first. `recorded` says that cotangents are tensors;
+    `release`, that each node gives up its values once they are used (by `free`), unless a live tape
+    other than this one cares about it. Of the sources in `regions` only a part is asked for. Paths
+    end at `ends`: no cotangent goes through one of them to another. Cotangents without elements are
+    zero by structure, and go no further if `skips_empty`. Deferred ones give answers if `defers`.
     """
     wanted = leading_to(sources, entries)
     limits = reached(regions, entries, wanted, sources) if regions else {}

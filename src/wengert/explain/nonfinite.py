@@ -124,7 +124,7 @@ class NonFiniteLedger(Ledger):
 
         def pull(xp: Any, g: Any, node: Node, edges: Any, own: bool = False) -> Any:
             before = as_arrays(xp, g)
-            parts = list(inner(xp, g, node, edges, own))
+            parts = list(inner(xp, g, node, edges))
             found = born_backward(xp, before, node, edges, parts)
             if found is not None:
                 raise NonFiniteError(str(found), found)
@@ -351,7 +351,7 @@ class _Collecting(Watcher):
     def pulling(self, op: Op) -> Callable[..., Any]:
         def pull(xp: Any, g: Any, node: Node, edges: Any, own: bool = False) -> Any:
             before = as_arrays(xp, g)
-            parts = list(op.pull(xp, g, node, edges, own))
+            parts = list(op.pull(xp, g, node, edges))
             self.found = self.found or born_backward(xp, before, node, edges, parts)
             return parts
 

@@ -45,7 +45,7 @@ class Report(Ledger):
                 self._backward = None
             self._order = node.order
             before = as_arrays(xp, g)
-            parts = list(inner(xp, g, node, edges, own))
+            parts = list(inner(xp, g, node, edges))
             self._backward = self._backward or born_backward(xp, before, node, edges, parts)
             for (parent, _, _), part in zip(edges, parts, strict=True):
                 if parent.parent is None and not is_finite(xp, part):

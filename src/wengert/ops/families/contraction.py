@@ -16,6 +16,9 @@ from wengert.ops.families.factored import Products
 from wengert.ops.families.structure import zeros_for
 from wengert.regions import Region, same, whole
 
+#: ``(xp, g, *values)`` -> the matrices that a rule multiplies, ``left.T @ right``, or None.
+Factors = Callable[..., tuple[Any, Any] | None]
+
 
 class Contraction(Op):
     """Sums of products. `regions` maps a region of the result to those of the operands."""
@@ -27,7 +30,7 @@ class Contraction(Op):
     reached: Callable[..., Region] | None = None
     summed: Callable[..., int] | None = None
     #: for each operand the matrices that its rule multiplies, or None: see `contraction`
-    factors: Sequence[Callable[..., Any] | None] = ()
+    factors: Sequence[Factors | None] = ()
     #: of an operation whose last operand is added to the products: the axis of the result it is on
     added: int | None = None
 
@@ -37,29 +40,33 @@ class Contraction(Op):
         known = dict(zip(reads, values, strict=True))
         return known, {k: v for k, v in known.items() if k in self.params}
 
-    def pull(self, xp: Any, g: Any, node: Node, edges: Edges, own: bool = False) -> Sequence[Any]:
-        """Return the cotangents of the operands; of matrices that no rule reads, as products."""
-        if type(g) is Block or not self.factors:
+    def pull(
+        self, xp: Any, g: Any, node: Node, edges: Edges, own: bool | None = None
+    ) -> Sequence[Any]:
+        """Return the cotangents of the operands; to a sweep, products for what no rule reads."""
+        if own is None or not self.factors:
             return super().pull(xp, g, node, edges)
         parts = []
         for parent, argument, values in edges:
-            part = None
-            if parent.op.takes_deferred:
-                part = self._products(xp, g, parent, argument, values)
-            parts.append(self.rules[argument](xp, g, *values) if part is None else part)  # type: ignore[misc]
+            find = self.factors[argument] if parent.op.takes_deferred else None
+            if type(g) is Block:
+                part = self.pull_block(xp, g, node, parent, argument, values, find)
+            else:
+                part = None if find is None else _products(find, xp, g, parent, values)
+                if part is None:
+                    part = self.rules[argument](xp, g, *values)  # type: ignore[misc]
+            parts.append(part)
         return parts
 
-    def _products(self, xp: Any, g: Any, parent: Node, argument: int, values: Any) -> Any:
-        """Return the cotangent of an operand as a product of factors, or None."""
-        find = self.factors[argument]
-        if find is None or (pair := find(xp, g, *values)) is None:
-            return None
-        products = Products(*pair)
-        fits = products.shape == parent.shape and pair[1].dtype == products.dtype == parent.dtype
-        return products if fits else None
-
     def pull_block(
-        self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: Values
+        self,
+        xp: Any,
+        g: Block,
+        node: Node,
+        parent: Node,
+        argument: int,
+        values: Values,
+        find: Factors | None = None,
     ) -> Any:
         """Return the transpose applied to the parts of the operands that the Block touches."""
         known, params = self._known(argument, values)
@@ -70,9 +77,9 @@ class Contraction(Op):
             elif name in self.args:
                 known[name] = cut(value, regions[self.args.index(name)])
         read = tuple(known.values())
-        if self.factors and parent.op.takes_deferred:
-            products = self._products(xp, g.values, parent, argument, read)
-            if products is not None and same(regions[argument], whole(parent.shape)):
+        if find is not None and same(regions[argument], whole(parent.shape)):
+            products = _products(find, xp, g.values, parent, read)
+            if products is not None:
                 return products
         part = self.pull_array(xp, g.values, node, argument, read)
         return unbroadcast_block(xp, part, regions[argument], parent.shape)
@@ -133,6 +140,16 @@ class Contraction(Op):
         return math.prod(map(len, region)) * terms
 
 
+def _products(find: Factors, xp: Any, g: Any, parent: Node, values: Any) -> Products | None:
+    """Return the cotangent of an operand as a product of factors, or None if it is none."""
+    pair = find(xp, g, *values)
+    if pair is None:
+        return None
+    products = Products(*pair)
+    fits = products.shape == parent.shape and pair[1].dtype == products.dtype == parent.dtype
+    return products if fits else None
+
+
 def contraction(
     name: str,
     *rules: Rule,
@@ -145,7 +162,7 @@ def contraction(
     summed: Callable[..., int] | None = None,
     takes_rows: bool = False,
     added: int | None = None,
-    factors: Sequence[Callable[..., Any] | None] = (),
+    factors: Sequence[Factors | None] = (),
     **tests: Unpack[Tests],
 ) -> Operation[Tensor]:
     """Declare sums of products, by a transpose for each operand, which reads `shapes`.

@@ -48,7 +48,7 @@ class Block:
     `wg.Block((3,), (range(1, 2),), np.ones(1)).nbytes` is `8`.
     """
 
-    __slots__ = ("_mask", "pieces", "region", "shape", "values")
+    __slots__ = ("_mask", "_parts", "region", "shape", "values")
 
     def __init__(
         self, shape: tuple[int, ...], region: Region, values: Any, mask: Any = None
@@ -59,8 +59,8 @@ class Block:
         """Return values that were in pieces until now: all at once they are copied only once."""
         if name != "values":
             raise AttributeError(name)
-        xp, axis, pieces = self.pieces
-        del self.pieces
+        xp, axis, pieces = self._parts
+        del self._parts
         self.values = xp.concat(pieces, axis=axis)
         return self.values
 
@@ -379,7 +379,7 @@ def _add_blocks(xp: Any, a: Block, b: Block) -> Any:
         if r.stop == s.start:  # end to end
             region = (*a.region[:along], range(r.start, s.stop), *a.region[along + 1 :])
             joined: Any = Block(a.shape, region, None)
-            joined.pieces = xp, along, [*_pieces(first, along), *_pieces(last, along)]
+            joined._parts = xp, along, [*_pieces(first, along), *_pieces(last, along)]
             del joined.values
             return joined.values if sizes(region) == a.shape else joined
     if same(a.region, b.region):
@@ -410,7 +410,7 @@ def _add_blocks(xp: Any, a: Block, b: Block) -> Any:
 
 def _pieces(block: Block, axis: int) -> Any:
     """Return arrays that are the values of a block, joined along an axis."""
-    _, along, pieces = getattr(block, "pieces", (None, None, None))
+    _, along, pieces = getattr(block, "_parts", (None, None, None))
     return pieces if along == axis else [block.values]
 
 

@@ -201,7 +201,7 @@ def record(
     saved: Any = None,
 ) -> Any:
     """Return `y` as a Tensor (or a tuple of them) with a node that leads to `nodes`."""
-    shapes = tuple([tuple(getattr(r, "shape", ())) for r in raws])
+    shapes = (list if op.variadic else tuple)([tuple(getattr(r, "shape", ())) for r in raws])
     further = [params[name] for name in op.params]
     values = (y, tuple(raws)) if op.variadic else (y, *raws, *shapes, shapes, *further, saved)
     edges: list[Edge] = []

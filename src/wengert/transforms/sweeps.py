@@ -228,7 +228,13 @@ def pushed_together(
     nodes = {t.node for t in targets if t.node is not None and tape._token in t.node.tokens}
     sizes = [math.prod(shape_of(s)) for s in sources]
     count = sum(sizes)
-    if len(sources) == 1 or levels.get() or active.get() - {tape._token} or not nodes:
+    if (
+        len(sources) == 1
+        or not all(sizes)
+        or levels.get()
+        or active.get() - {tape._token}
+        or not nodes
+    ):
         return None
     if any(type(s.tensor._raw) is not np.ndarray for s in sources):
         return None

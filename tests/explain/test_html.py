@@ -1,4 +1,4 @@
-"""What a notebook shows of tensors, variables, blocks, plans and tapes."""
+"""What a notebook shows of tensors, variables, blocks, products, plans and tapes."""
 
 import re
 from html.parser import HTMLParser
@@ -135,6 +135,36 @@ def test_gathered_rows_are_shown():
         y = wg.sum(wg.take(table, [7, 3, 7], axis=0) * np.array([[1.0], [2.0], [3.0]]))
     block = tape.gradient(y, table, dense=False)
     assert shown(block).rows == [["1", "1"], ["2", "2"], ["3", "3"]]
+
+
+def test_the_block_of_an_element_of_a_product_is_a_row():
+    x, y = np.arange(6.0).reshape(2, 3), np.array([[3.0, 1.0], [-4.0, 2.0], [0.5, 0.0]])
+    x = wg.asarray(x)
+    with wg.GradientTape() as tape:
+        tape.watch(x)
+        z = x @ y
+    page = shown(tape.gradient(z.at[0, 0], x, dense=False))
+    assert page.caption == "Block(shape=(2, 3), nonzero=[0, 0:3]), 24 bytes"
+    assert page.rows == [["3", "-4", "0.5"]]  # the first column of y
+
+
+@pytest.mark.parametrize("library", ["tensors", "arrays"])
+def test_a_product_is_its_factors_side_by_side(library):
+    w = wg.Variable(np.ones((3, 40)))
+    x, c = np.array([[1.0, -2.0, 4.0]]), np.linspace(-1.0, 1.0, 40)
+    with wg.GradientTape() as tape:
+        loss = wg.sum(x @ w * c)
+    found = tape.gradient(loss, w, dense=False)
+    assert type(found) is wg.Factored
+    if library == "arrays":
+        found = wg.Factored(np.asarray(found.left), np.asarray(found.right))
+    page = shown(found)
+    assert page.caption == "Factored(shape=(3, 40), terms=1), 344 bytesleftright"
+    left, right = page.rows[:3], page.rows[3:]
+    assert left == [["1"], ["-2"], ["4"]]
+    assert right == [[f"{v:.3g}" for v in c]]
+    large = wg.Factored(np.ones((4096, 2)), np.ones((2, 300)))
+    assert [len(row) for row in shown(large).rows] == [2] * 64 + [64] * 2
 
 
 def test_a_plan_is_its_pattern():

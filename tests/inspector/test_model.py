@@ -97,6 +97,23 @@ def test_influence_is_small_where_the_cone_is():
     assert cost.structured.multiply_adds < cost.dense.multiply_adds / 100
 
 
+def test_gradients_kept_as_products_are_shown_whole():
+    x, target = rng.normal(size=(1, 20)), rng.normal(size=30)
+    w = wg.Variable(rng.normal(size=(20, 30)), name="w")
+    with Watched() as seen:
+        with wg.GradientTape(persistent=True) as tape:
+            y = x @ w
+            loss = wg.sum((y - target) ** 2)
+        assert type(tape.gradient(loss, w, dense=False)) is wg.Factored
+    expected = x.T @ (2 * (x @ w.numpy() - target))
+    session = seen.session(w=w, loss=loss)
+    item = session.named("w")
+    found = session.influence(session.named("loss").number, ())
+    np.testing.assert_allclose(dense(session, item, found.maps[item.number]), expected)
+    (step,) = seen.recorder.training
+    np.testing.assert_allclose(step.norms["w"], np.linalg.norm(expected))
+
+
 def test_derivative_of_one_element_by_another_and_the_chain(network):
     tape, session, tensors = network
     y, x = session.named("y"), session.named("x")

@@ -249,6 +249,31 @@ def test_the_tape_lists_operations_with_lines_and_values(network, truth):
     screenshot(network, "tape")
 
 
+def test_a_node_of_the_graph_is_chosen_by_a_click_and_by_the_keyboard(network, truth):
+    network.click("#tab-tape")
+    network.wait_for_selector("#nodes tbody tr")
+    network.select_option("#tape-target", label="score")
+    network.click("#draw-graph")
+    network.wait_for_selector("#graph svg g[tabindex]")
+    boxes = network.locator("#graph svg g[tabindex]")
+    bent = boxes.filter(has_text="tanh")
+    bent.click()
+    network.wait_for_selector("#node figure")
+    assert "bent = wg.tanh(edges)" in network.inner_text("#node .here")
+    number = network.inner_text("#node-title").partition(":")[0]
+    assert network.get_attribute("#nodes tr.chosen", "data-number") == number
+    value = network.locator("#node figure").first.locator(".scale span")
+    ends = [float(value.nth(k).get_attribute("title")) for k in (0, 1)]
+    expected = truth["bent"].numpy()
+    np.testing.assert_allclose(ends, [expected.min(), expected.max()], rtol=1e-4)
+    network.click("#theme")
+    screenshot(network, "graph-dark")
+    network.click("#theme")
+    boxes.filter(has_text="kernel").first.focus()
+    network.keyboard.press("Enter")
+    until(network, "document.getElementById('node-title').textContent.includes('kernel')")
+
+
 def test_a_nan_is_followed_to_where_it_began(chromium, tmp_path):
     with (
         inspected(programs.NOT_A_NUMBER, tmp_path) as (_, address),

@@ -262,6 +262,25 @@ def test_pictures_are_written(tmp_path):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
+def test_the_command_prints_the_address_of_the_next_port_if_one_is_in_use(tmp_path):
+    (tmp_path / "net.py").write_text(programs.NETWORK, "utf-8")
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        line = [sys.executable, "-m", "wengert", "inspect", "--no-browser", f"--port={port}"]
+        with subprocess.Popen(
+            [*line, "net.py"], stdout=subprocess.PIPE, text=True, cwd=tmp_path
+        ) as process:
+            try:
+                address = re.search(r"http\S+", process.stdout.readline())[0]
+                assert urllib.parse.urlsplit(address).port != port
+                with urllib.request.urlopen(address) as response:
+                    assert response.status == 200
+            finally:
+                process.kill()
+
+
 def test_a_script_that_is_not_there(tmp_path):
     found = command("nothing.py", cwd=tmp_path)
     assert found.returncode == 2 and "no file" in found.stderr

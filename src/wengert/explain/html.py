@@ -1,4 +1,4 @@
-"""What tensors, variables, blocks and tapes look like in a notebook, and heat maps of numbers.
+"""What tensors, variables, blocks, products and tapes look like in a notebook, and heat maps.
 
 Cells of a heat map have a background and a colour of text of their own, so that they are readable
 on a light page and on a dark one.
@@ -18,6 +18,7 @@ from wengert.engine.node import active
 from wengert.engine.tape import Tape
 from wengert.engine.tensor import Tensor, dtype_name
 from wengert.explain.colours import diverging, ink, shares
+from wengert.ops.families.factored import Factored
 from wengert.ops.variable import Variable
 
 #: Up to this many numbers are written out; a heat map has at most so many cells along a side.
@@ -44,6 +45,18 @@ def block(b: Block) -> str:
     if values.ndim > 2:
         return _text(caption, str(kept))
     return heat_map(np.atleast_2d(values), caption)
+
+
+def factored(f: Factored) -> str:
+    """Return a product as heat maps of its factors, which are not multiplied out."""
+    caption = f"Factored(shape={f.shape}, terms={f.terms}), {f.nbytes:,} bytes"
+    maps = [
+        heat_map(m.numpy() if type(m) is Tensor else backends.to_numpy(m), name)
+        for name, m in (("left", f.left), ("right", f.right))
+    ]
+    beside = f'<div style="display:flex;gap:1em">{"".join(maps)}</div>'
+    words = f"<figcaption>{_escape(caption)}</figcaption>"
+    return f'<figure style="margin:0">{words}{beside}</figure>'
 
 
 def tape(t: Tape) -> str:
@@ -157,5 +170,7 @@ def _in_digits(values: np.ndarray, digits: int) -> Any:
 
 
 _METHOD = "_repr_html_"
-for _kind, _shown in ((Tensor, tensor), (Variable, variable), (Block, block), (Tape, tape)):
+for _kind, _shown in (
+    (Tensor, tensor), (Variable, variable), (Block, block), (Factored, factored), (Tape, tape),
+):  # fmt: skip
     setattr(_kind, _METHOD, _shown)

@@ -140,6 +140,8 @@ def _draw(figure: Any, axes: Any, item: Item, found: Any) -> None:
         interpolation="nearest",
     )  # fmt: skip
     axes.set_title(item.name)
+    for axis in (axes.xaxis, axes.yaxis):  # positions are whole numbers
+        axis.get_major_locator().set_params(integer=True, min_n_ticks=1)
     figure.colorbar(image, ax=axes, shrink=0.8)
 
 

@@ -30,6 +30,7 @@ from wengert.explain.why import Names, why
 from wengert.inspector.names import Assignments, tensors_of
 from wengert.inspector.patterns import Pattern, hessian_pattern, jacobian_pattern
 from wengert.inspector.recorder import Recorder
+from wengert.ops.families.factored import Factored
 from wengert.ops.variable import VARIABLE
 
 #: A range of positions for each axis: what is selected of a tensor, or where a map is not zero.
@@ -438,6 +439,8 @@ def _maps(direction: str, items: list[Item], found: list[Any]) -> dict[int, Map]
                 g = g.todense()
             else:
                 ranges, g = g.region, g.kept(Tensor._namespace)
+        elif type(g) is Factored:
+            g = g.todense()
         maps[item.number] = Map(direction, ranges, to_numpy(g._raw))
     return maps
 

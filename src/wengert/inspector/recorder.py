@@ -25,6 +25,7 @@ from wengert.engine.tensor import Tensor, wrap
 from wengert.explain.ledger import Ledger
 from wengert.explain.lines import Instruction, here, instruction_of
 from wengert.explain.watchers import tensors_in
+from wengert.ops.families.factored import Factored
 from wengert.transforms.tape import GradientTape
 from wengert.trees import flatten
 
@@ -275,6 +276,9 @@ def _called(source: Any, position: int) -> str:
 def _norm(gradient: Any) -> float:
     if gradient is None:
         return float("nan")
+    if type(gradient) is Factored:  # of bare factors: no tape is to record this
+        bare = Factored(gradient.left._raw, gradient.right._raw)
+        return float(to_numpy(bare.norm()))
     values = gradient.values if type(gradient) is Block else gradient
     flat = np.asarray(to_numpy(values._raw)).reshape(-1)
     return float(np.sqrt(np.vdot(flat, flat).real))

@@ -32,7 +32,7 @@ DEMO_COMMAND = "pip install . && wengert demo"
 
 #: From the bottom up. A module that is in none of these is above all of them.
 LAYERS = [
-    "errors", "other_names", "trees", "backends", "engine", "ops", "elements", "explain",
+    "errors", "other_names", "trees", "regions", "backends", "engine", "ops", "elements", "explain",
     "transforms", "optim", "dialects",
 ]  # fmt: skip
 #: The one look upwards: a tensor's namespace is wengert itself.

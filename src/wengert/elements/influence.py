@@ -37,4 +37,6 @@ def influence(fun: Callable[..., Any], x: Any, *args: Any, of: Any, **params: An
     if type(y) is not Tensor:
         raise ShapeError(f"influence: the function returned {type(y).__name__}; expected a tensor")
     found = tape.gradient(y.at[of], inner, unconnected_gradients="zero", dense=False)
-    return found if type(found) is Block else Block(x.shape, whole(x.shape), found)
+    if type(found) is Block:
+        return found
+    return Block(x.shape, whole(x.shape), found if type(found) is Tensor else found.todense())

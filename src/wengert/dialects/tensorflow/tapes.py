@@ -30,6 +30,7 @@ from wengert.engine.tensor import Tensor as Native
 from wengert.errors import DtypeError, ShapeError
 from wengert.explain.nones import tell_custom
 from wengert.explain.watchers import paused
+from wengert.ops.families.factored import Factored
 from wengert.ops.variable import Variable as NativeVariable
 from wengert.transforms.checkpoint import checkpoint
 from wengert.transforms.gradients import stop_gradient as native_stop_gradient
@@ -204,6 +205,7 @@ class GradientTape:
             _cut.reset(before)
         answers: list[Any] = []
         for g, source in zip(found, given, strict=True):
+            g = g.todense() if type(g) is Factored else g
             g = None if node_of(source) in cut and _is_nothing(g) else g
             answer = _with_itself(tape, aside.shown(g, source), source, targets, weights)
             if answer is None and g is None and node_of(source) in cut and not zeros:

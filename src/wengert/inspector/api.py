@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import linecache
 import math
 import os
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -30,6 +32,8 @@ from wengert.inspector.program import Program
 DRAWN, LISTED = 12, 400
 #: A larger graph is drawn with each chain of operations as one node.
 DRAWN_NODES = 60
+#: A sweep over more nodes is not made before it is asked for.
+WARM_NODES = 5000
 #: How many rows a page of the tape has at most.
 ROWS = 200
 
@@ -43,6 +47,7 @@ class Api:
 
     def __init__(self, program: Program) -> None:
         self.program = program
+        self._is_warm = False
         self._answers: dict[str, Callable[[Mapping[str, str]], Any]] = {
             "state": self.state,
             "session": self.session,
@@ -91,10 +96,14 @@ class Api:
         session = self._session
         numbers = session.listed()
         listed = [session[k] for k in sorted(numbers[:LISTED])]
+        drawn = [item.number for item in _first_drawn(listed)]
+        if not self._is_warm:
+            self._is_warm = True
+            threading.Thread(target=_warm, args=(session, drawn), daemon=True).start()
         return {
             "tensors": [self._item(item) for item in listed],
             "left_out": len(numbers) - len(listed),
-            "drawn": [item.number for item in _first_drawn(listed)],
+            "drawn": drawn,
             "results": [item.number for item in session.results],
             "nodes": len(session.nodes),
         }
@@ -319,6 +328,14 @@ class Api:
 
     def _selection(self, given: Mapping[str, str]) -> tuple[Item, Ranges]:
         return self._one(given), _ranges(given.get("ranges", ""))
+
+
+def _warm(session: Session, drawn: list[int]) -> None:
+    """Find what a first element depends on, so that a first click waits for nothing new."""
+    if session.results and len(session.nodes) <= WARM_NODES:
+        first = tuple(range(min(n, 1)) for n in session.results[-1].shape)
+        with contextlib.suppress(Exception):  # it is told where somebody asks
+            session.influence(session.results[-1].number, first, drawn)
 
 
 def _first_drawn(listed: list[Item]) -> list[Item]:

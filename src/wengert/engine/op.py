@@ -138,7 +138,7 @@ class Op:
         only = places[0]
         return lambda values: (values[only],)
 
-    def pull(self, xp: Any, g: Any, node: Node, edges: Edges, own: bool | None = None) -> Any:
+    def pull(self, xp: Any, g: Any, node: Node, edges: Edges, own: Any = None) -> Sequence[Any]:
         """Return the cotangents of the arguments that `edges` lead to, given that of the result.
 
         `g` is an array, a Block, or a list for an operation of several results. If it is a sweep's

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import _thread
+import ctypes
 import inspect
 import os
 import sys
@@ -105,10 +105,16 @@ class Program:
 
 
 def _interruption() -> Callable[[], None] | None:
-    """Return what raises KeyboardInterrupt in this thread, which must be the main one for that."""
+    """Return what raises KeyboardInterrupt in this thread, if that is the main one.
+
+    `_thread.interrupt_main` would do nothing where the shell has the signal ignored, as it does in
+    a program that it starts in the background.
+    """
     if threading.current_thread() is not threading.main_thread():
         return None
-    return _thread.interrupt_main
+    main = ctypes.c_ulong(threading.get_ident())
+    raised = ctypes.py_object(KeyboardInterrupt)
+    return lambda: ctypes.pythonapi.PyThreadState_SetAsyncExc(main, raised) and None
 
 
 def _described(error: Exception) -> str:

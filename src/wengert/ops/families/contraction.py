@@ -48,27 +48,31 @@ class Contraction(Op):
             return super().pull(xp, g, node, edges)
         parts = []
         for parent, argument, values in edges:
-            find = self.factors[argument] if parent.op.takes_deferred else None
-            if type(g) is Block:
-                part = self.pull_block(xp, g, node, parent, argument, values, find)
-            else:
-                part = None if find is None else _products(find, xp, g, parent, values)
-                if part is None:
-                    part = self.rules[argument](xp, g, *values)  # type: ignore[misc]
+            find, part = self.factors[argument], None
+            if find is not None and parent.op.takes_deferred:
+                if type(g) is not Block:
+                    part = _products(find, xp, g, parent, values)
+                else:
+                    read, regions = self._touched(g, argument, values)
+                    if same(regions[argument], whole(parent.shape)):
+                        part = _products(find, xp, g.values, parent, read)
+            if part is None and type(g) is Block:
+                part = self.pull_block(xp, g, node, parent, argument, values)
+            elif part is None:
+                part = self.rules[argument](xp, g, *values)  # type: ignore[misc]
             parts.append(part)
         return parts
 
     def pull_block(
-        self,
-        xp: Any,
-        g: Block,
-        node: Node,
-        parent: Node,
-        argument: int,
-        values: Values,
-        find: Factors | None = None,
+        self, xp: Any, g: Block, node: Node, parent: Node, argument: int, values: Values
     ) -> Any:
         """Return the transpose applied to the parts of the operands that the Block touches."""
+        read, regions = self._touched(g, argument, values)
+        part = self.pull_array(xp, g.values, node, argument, read)
+        return unbroadcast_block(xp, part, regions[argument], parent.shape)
+
+    def _touched(self, g: Block, argument: int, values: Values) -> tuple[Values, Sequence[Region]]:
+        """Return what a rule reads of the parts of the operands that a Block touches; the parts."""
         known, params = self._known(argument, values)
         regions = self.regions(g.region, known["shapes"], **params)
         for name, value in known.items():
@@ -76,13 +80,7 @@ class Contraction(Op):
                 known[name] = tuple(map(cut, value, regions))
             elif name in self.args:
                 known[name] = cut(value, regions[self.args.index(name)])
-        read = tuple(known.values())
-        if find is not None and same(regions[argument], whole(parent.shape)):
-            products = _products(find, xp, g.values, parent, read)
-            if products is not None:
-                return products
-        part = self.pull_array(xp, g.values, node, argument, read)
-        return unbroadcast_block(xp, part, regions[argument], parent.shape)
+        return tuple(known.values()), regions
 
     def push(self, xp: Any, node: Node, edges: Sequence[Any]) -> Any:
         """Return the sum of the operation with each tangent in the place of its operand."""

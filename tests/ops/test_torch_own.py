@@ -26,6 +26,8 @@ KERNELS = {
     "tanh": {"tanh", "tanh_backward"},
     "sum": {"sum"},
     "mean": {"mean"},
+    "reshape": set(),  # views
+    "permute_dims": set(),
     "matmul": {"mm"},
     "nn.relu": {"relu", "threshold_backward"},
     "nn.silu": {"silu", "silu_backward"},

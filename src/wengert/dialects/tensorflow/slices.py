@@ -26,6 +26,7 @@ from wengert.dialects.tensorflow.tensors import (
     data_of,
     holds_strings,
     is_tensor,
+    made,
     number_at_once,
     outward,
     tensor_of,
@@ -193,7 +194,9 @@ def _read_at_once(value: Any, dtype: Any, dtype_hint: Any) -> Any:
         return NotImplemented
     if isinstance(value, Tensor):
         return value
-    return NotImplemented if active.get() or watching.get() is not None else outward(convert(value))
+    if active.get() or watching.get() is not None:
+        return NotImplemented
+    return made(convert(value)._raw)  # a constant, also for tapes that watch the variable later
 
 
 @offered(

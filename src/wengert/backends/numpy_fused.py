@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from wengert.backends import threads
+from wengert.backends.aligned import aligned, aligned_like
 
 __all__: list[str] = []  # called by their module's name, not through `xp.nn`
 
@@ -79,7 +80,7 @@ def _of_elements(work: Callable[..., None], *arrays: np.ndarray) -> None:
     def on_piece(a: int, b: int, one: np.ndarray, two: np.ndarray) -> None:
         work(*[f[a:b] for f in flat], one[: b - a], two[: b - a])
 
-    _in_pieces(on_piece, flat[0].size, 1, dtype, lambda rows: np.empty((2, rows), dtype))
+    _in_pieces(on_piece, flat[0].size, 1, dtype, lambda rows: [aligned((rows,), dtype) for _ in range(2)])
 
 
 # -- the logistic loss ------------------------------------------------------------------------
@@ -90,7 +91,7 @@ _STEP = 1 << 13
 
 def logistic_loss(x: np.ndarray, target: np.ndarray) -> np.ndarray:
     """Return log(1 + exp(x)) - x * target, accurate for targets 0 and 1."""
-    result = np.empty_like(x)
+    result = aligned_like(x)
     flat, goal, out = (a.reshape(-1) for a in (x, target, result))
     for a in range(0, x.size, _STEP):
         x, t, y = (part[a : a + _STEP] for part in (flat, goal, out))
@@ -106,7 +107,7 @@ def logistic_loss(x: np.ndarray, target: np.ndarray) -> np.ndarray:
 
 def logistic_loss_pull(x: np.ndarray, target: np.ndarray, g: np.ndarray) -> np.ndarray:
     """Return g * ((1 - target) * sigmoid(x) - target * sigmoid(-x))."""
-    result = np.empty_like(x)
+    result = aligned_like(x)
     flat, goal, weights, out = (a.reshape(-1) for a in (x, target, g, result))
     one = x.dtype.type(1)
     for a in range(0, x.size, _STEP):
@@ -148,7 +149,7 @@ _FAR = 40.0
 
 def gelu(x: np.ndarray, approximate: str) -> np.ndarray:
     """Return x times the share of the normal distribution below x."""
-    y = np.empty_like(x)
+    y = aligned_like(x)
     dtype = x.dtype.type
     first, *middle, last = (
         dtype(-k) for k in reversed(LOG_ODDS if approximate == "none" else TANH_ODDS)
@@ -182,7 +183,7 @@ def gelu(x: np.ndarray, approximate: str) -> np.ndarray:
 
 def gelu_pull(x: np.ndarray, y: np.ndarray, g: np.ndarray, approximate: str) -> np.ndarray:
     """Return g times the derivative of gelu; y / x is the share of the distribution below x."""
-    result = np.empty_like(x)
+    result = aligned_like(x)
     dtype = x.dtype.type
     height = dtype(1 / math.sqrt(2 * math.pi))
     base, slope = dtype(TANH_ODDS[0]), dtype(3 * TANH_ODDS[1])
@@ -255,13 +256,13 @@ def cross_entropy(logits: np.ndarray, labels: np.ndarray) -> np.ndarray:
         sums, shift = _exponentials(z, e[: b - a], ones)
         losses[a:b] = np.log(sums) + (shift - z[np.arange(b - a), labels[a:b]])
 
-    _by_rows(work, logits, lambda shape: (np.empty(shape, logits.dtype),))
+    _by_rows(work, logits, lambda shape: (aligned(shape, logits.dtype),))
     return losses
 
 
 def cross_entropy_pull(logits: np.ndarray, labels: np.ndarray, g: np.ndarray) -> np.ndarray:
     """Return (softmax(row) - 1 at the label) * g for each row and its g."""
-    result = np.empty_like(logits)
+    result = aligned_like(logits)
     ones = np.ones(logits.shape[1], logits.dtype)
 
     def work(a: int, b: int) -> None:
@@ -276,7 +277,7 @@ def cross_entropy_pull(logits: np.ndarray, labels: np.ndarray, g: np.ndarray) ->
 
 def softmax(x: np.ndarray, scale: float, bias: np.ndarray | None) -> np.ndarray:
     """Return softmax(x * scale + bias) of each row, and 0 for rows of nothing but -inf."""
-    y = np.empty_like(x)
+    y = aligned_like(x)
     xs, ys = _rows(x), _rows(y)
     ones = np.ones(xs.shape[1], x.dtype)
     added = None if bias is None else np.broadcast_to(bias, x.shape)
@@ -297,13 +298,13 @@ def softmax(x: np.ndarray, scale: float, bias: np.ndarray | None) -> np.ndarray:
         sums[sums == 0] = 1
         np.multiply(out, (1 / sums)[:, None], out=out)
 
-    _by_rows(work, xs, lambda shape: (np.empty(shape, x.dtype),))
+    _by_rows(work, xs, lambda shape: (aligned(shape, x.dtype),))
     return y
 
 
 def softmax_pull(y: np.ndarray, g: np.ndarray, scale: float) -> np.ndarray:
     """Return y * (g - sum(g * y)) * scale for each row."""
-    result = np.empty_like(y)
+    result = aligned_like(y)
     ys, gs, rs = _rows(y), _rows(g), _rows(result)
 
     def work(a: int, b: int) -> None:
@@ -334,7 +335,7 @@ def _some_rows(x: np.ndarray, a: int, b: int) -> np.ndarray:
 
 def layer_norm(x: np.ndarray, weight: np.ndarray, bias: np.ndarray, eps: float) -> np.ndarray:
     """Return each row shifted to mean 0 and scaled to variance 1, times weight, plus bias."""
-    y = np.empty_like(x)
+    y = aligned_like(x)
     xs, ys = _rows(x), _rows(y)
     ones = np.ones(xs.shape[1], x.dtype)
 
@@ -350,7 +351,9 @@ def layer_norm(x: np.ndarray, weight: np.ndarray, bias: np.ndarray, eps: float) 
 
 def _laid_out(vector: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
     """Return a vector once for each row of a piece."""
-    return np.array(np.broadcast_to(vector, shape), order="C")
+    laid = aligned(shape, vector.dtype)
+    laid[...] = vector
+    return laid
 
 
 def _centred(x: np.ndarray, ones: np.ndarray, eps: float, out: np.ndarray) -> np.ndarray:
@@ -368,7 +371,7 @@ def layer_norm_pull(
     With the centred rows c and the scale r of each: that of weight is the sum of r g c, and that
     of x is r (g w - m) - c n, where m is the mean of g w, and n that of g w c times r^3.
     """
-    result = np.empty_like(x)
+    result = aligned_like(x)
     xs, gs, rs = _rows(x), _rows(g), _rows(result)
     ones, every = np.ones(xs.shape[1], x.dtype), np.ones(len(xs), x.dtype)
     count = x.dtype.type(len(ones))
@@ -387,7 +390,7 @@ def layer_norm_pull(
         np.subtract(f, c, out=rs[a:b])
 
     def scratch(shape: tuple[int, int]) -> Any:
-        return (*np.empty((2, *shape), x.dtype), _laid_out(weight, shape))
+        return aligned(shape, x.dtype), aligned(shape, x.dtype), _laid_out(weight, shape)
 
     _by_rows(work, xs, scratch)
     by_weight, by_bias = (np.sum(part, axis=0) for part in zip(*sums, strict=True))
@@ -426,7 +429,7 @@ def _by_images(work: Callable[..., None], xs: np.ndarray) -> None:
     """Call ``work(a, b, scratch)`` for pieces of a batch."""
     count, *shape = xs.shape
     _in_pieces(
-        work, count, math.prod(shape), xs.dtype, lambda rows: (np.empty((rows, *shape), xs.dtype),)
+        work, count, math.prod(shape), xs.dtype, lambda rows: (aligned((rows, *shape), xs.dtype),)
     )
 
 
@@ -453,7 +456,7 @@ def channel_moments(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def batch_norm(x: np.ndarray, weight: np.ndarray, bias: np.ndarray, eps: float) -> np.ndarray:
     """Return each channel shifted to mean 0 and scaled to variance 1, times weight, plus bias."""
     means, variances = channel_moments(x)
-    y = np.empty_like(x)
+    y = aligned_like(x)
     xs, ys = _channels(x), _channels(y)
     scales = weight / np.sqrt(variances + x.dtype.type(eps))
 
@@ -475,7 +478,7 @@ def batch_norm_pull(
     With the centred numbers c, the scale r of each channel, and means over it: that of x is
     w r (g - mean(g) - c r^2 mean(g c)).
     """
-    result = np.empty_like(x)
+    result = aligned_like(x)
     xs, gs, rs = _channels(x), _channels(g), _channels(result)
     means, count = _channel_means(xs), x.size // x.shape[1]
     ones = np.ones(xs.shape[2], x.dtype)

@@ -12,6 +12,9 @@ import numpy as np
 # again costs as much as five passes over it. Nothing is written to this memory, so none is taken.
 np.empty(33_000_000, np.uint8)
 
+_WHOLE = slice(None)
+#: Arrays of fewer numbers take no longer to compute than to think about.
+_FEW = 1 << 12
 _BITS = {np.dtype("float32"): np.int32, np.dtype("float64"): np.int64}
 
 
@@ -32,8 +35,31 @@ def keep(x: np.ndarray, mask: np.ndarray, out: np.ndarray | None = None) -> np.n
 
 
 def index(x: np.ndarray, key: Any) -> np.ndarray:
-    """Return x[key] for any key that NumPy takes."""
+    """Return x[key] for any key that NumPy takes.
+
+    Of a list of positions along a later axis, NumPy makes an array whose axes are not in order in
+    memory, which products take long to read.
+    """
+    axis = _listed_axis(key)
+    if axis:
+        return x.take(key[axis], axis=axis)
     return x[key]
+
+
+def _listed_axis(key: Any) -> int | None:
+    """Return which part of a key is a list of positions, if all before and after it are whole."""
+    if type(key) is not tuple:
+        return None
+    found = None
+    for axis, part in enumerate(key):
+        if type(part) is slice and part == _WHOLE:
+            continue
+        if found is not None or type(part) is not np.ndarray:
+            return None
+        if part.ndim != 1 or part.dtype.kind not in "iu":
+            return None
+        found = axis
+    return found
 
 
 def embed(values: np.ndarray, shape: tuple[int, ...], key: tuple[slice, ...]) -> np.ndarray:
@@ -79,11 +105,13 @@ put_max, put_min, put_multiply = (
 def scatter(values: np.ndarray, shape: tuple[int, ...], key: Any) -> np.ndarray:
     """Return zeros of `shape` with `values` added at `key`; duplicates add up."""
     out = np.zeros(shape, values.dtype)
-    rows = key[0] if isinstance(key, tuple) and len(key) == 1 else None
-    if isinstance(rows, np.ndarray) and rows.ndim == 1 and values.ndim > 1 and len(rows) > 64:
+    axis = _listed_axis(key)
+    if axis is not None and values.ndim > 1 and len(key[axis]) > 64 and values.shape[axis]:
+        rows = key[axis]
         order = np.argsort(rows, kind="stable")  # much faster than add.at on whole rows
         found, starts = np.unique(rows[order], return_index=True)
-        out[found] = np.add.reduceat(values[order], starts, axis=0)
+        sums = np.add.reduceat(values.take(order, axis=axis), starts, axis=axis)
+        out[(*key[:axis], found)] = sums
     else:
         np.add.at(out, key, values)
     return out
@@ -107,6 +135,35 @@ def gather_flat(x: np.ndarray, shape: tuple[int, ...], positions: np.ndarray) ->
 def einsum(subscripts: str, *operands: np.ndarray) -> np.ndarray:
     """Return np.einsum along the cheapest order of contractions."""
     return np.einsum(subscripts, *operands, optimize=len(operands) > 1)
+
+
+#: A sum of more terms than this is made pairwise, which einsum does not do.
+_TERMS = 1 << 16
+
+
+def summed_product(g: np.ndarray, x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Return g * x summed over the axes along which `shape` was repeated to give g.shape.
+
+    The product itself, which is larger than what is asked for, is not made if that can be helped.
+    """
+    lead = g.ndim - len(shape)
+    kept = [i for i in range(lead, g.ndim) if shape[i - lead] != 1]
+    if g.size > _TERMS * math.prod(shape) or x.dtype != g.dtype:
+        summed = tuple(i for i in range(g.ndim) if i not in kept)
+        return total(g * x, axis=summed).reshape(shape)
+    before = g.ndim - x.ndim
+    long = [i for i in range(x.ndim) if x.shape[i] != 1]
+    x = x.reshape([x.shape[i] for i in long])
+    terms = np.einsum(g, list(range(g.ndim)), x, [before + i for i in long], kept)
+    return np.asarray(terms).reshape(shape)
+
+
+def twice(g: np.ndarray) -> np.ndarray:
+    """Return g + g; of a view that repeats numbers, such a view again."""
+    if g.size < _FEW or 0 not in g.strides:
+        return g + g
+    once = g[tuple([slice(0, 1) if step == 0 else _WHOLE for step in g.strides])]
+    return np.broadcast_to(once + once, g.shape)
 
 
 def pad(x: np.ndarray, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Any:

@@ -74,6 +74,8 @@ class Op:
     rounds_once = False
     #: whether nothing else holds the arrays that `pull` returns, so that a sweep may write to them
     fresh = False
+    #: whether arrays that `pull` returns are new, if they are not the cotangent or views
+    computes = False
     #: ``(level, arrays, mapped, params) -> results`` for many examples at once, each array that is
     #: mapped with a first axis for them, as each result; if None, examples are done one by one
     batch: Callable[..., Any] | None = None

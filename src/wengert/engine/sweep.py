@@ -11,6 +11,8 @@ from collections.abc import Callable, Collection
 from operator import attrgetter
 from typing import Any
 
+from numpy import ndarray
+
 from wengert.backends import is_inexact
 from wengert.engine.cotangents import Block, Deferred, add, fit, restrict, zero
 from wengert.engine.node import Edge, Edges, Node, Token, Values, watching
@@ -64,8 +66,8 @@ class Carried:
         self.xp, self.cotangents, self.may_write, self.defers = xp, seeds, may_write, defers
         self.owned: set[Node] = set()
 
-    def add(self, op: Op, edge: Edge, part: Any) -> None:
-        """Add what an operation answers for the argument that an edge leads to."""
+    def add(self, op: Op, edge: Edge, part: Any, g: Any) -> None:
+        """Add what an operation answers to `g` for the argument that an edge leads to."""
         if part is None:
             return None
         parent = edge[0]
@@ -83,6 +85,9 @@ class Carried:
         elif parent in self.owned and type(part) is type(held):
             held += part  # NumPy's scalars become others
             total, is_new = held, False
+        elif self.may_write and op.computes and part is not g and _is_array(part, held):
+            part += held
+            total, is_new = part, True
         else:
             total, is_new = add(self.xp, held, part, parent in self.owned), True
         self.cotangents[parent] = total
@@ -96,6 +101,11 @@ class Carried:
         parts = self.cotangents.setdefault(whole, [None] * len(whole.shape))
         held = parts[position]
         parts[position] = part if held is None else add(self.xp, held, part)
+
+
+def _is_array(part: Any, held: Any) -> bool:
+    """Whether a part is an array of its own, to which what is held can be added."""
+    return type(part) is ndarray is type(held) and part.base is None
 
 
 def reverse(
@@ -166,13 +176,13 @@ def reverse(
                     or part.shape != parent.shape
                     or part.dtype is not parent.dtype
                 ):
-                    add_part(op, edge, part)
+                    add_part(op, edge, part, g)
                 elif parent not in cotangents:  # this and the next are the usual cases
                     cotangents[parent] = part
                 elif parent in owned:
                     cotangents[parent] += part
                 else:
-                    add_part(op, edge, part)
+                    add_part(op, edge, part, g)
         if release is not None and (
             len(node.tokens) == 1 or not any(t.alive for t in node.tokens if t is not release)
         ):

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
+from wengert.backends.numpy_kernels import summed_product, twice
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor
 from wengert.ops.families import Operation, elementwise, sample, zero
@@ -28,7 +29,9 @@ LN2, LN10 = math.log(2), math.log(10)
 
 add = elementwise("add", lambda xp, g: g, lambda xp, g: g)
 subtract = elementwise("subtract", lambda xp, g: g, lambda xp, g: -g)
-multiply = elementwise("multiply", lambda xp, g, x2: g * x2, lambda xp, g, x1: g * x1)
+multiply = elementwise(
+    "multiply", lambda xp, g, x2: g * x2, lambda xp, g, x1: g * x1, summed=summed_product
+)
 divide = elementwise(
     "divide",
     lambda xp, g, x2: g / x2,
@@ -37,7 +40,7 @@ divide = elementwise(
 )
 negative = elementwise("negative", lambda xp, g: -g)
 positive = elementwise("positive", lambda xp, g: g)
-square = elementwise("square", lambda xp, g, x: g * (x + x))
+square = elementwise("square", lambda xp, g, x: _twice(g) * x)
 reciprocal = elementwise("reciprocal", lambda xp, g, y: -g * (y * y), domain=POSITIVE)
 remainder = elementwise(
     "remainder",
@@ -61,6 +64,10 @@ rsqrt = elementwise(
     reference=lambda x: 1 / np.sqrt(x),
     doc="Return 1 / sqrt(x).",
 )
+
+
+def _twice(g: Any) -> Any:
+    return twice(g) if type(g) is np.ndarray else g + g
 
 
 def _over(xp: Any, x: Any, y: Any) -> Any:
@@ -104,7 +111,7 @@ def _pow_number_rule(xp: Any, g: Any, x: Any, exponent: Any) -> Any:
     if exponent == 1:
         return g
     if exponent == 2:
-        return g * (x + x)
+        return _twice(g) * x
     return g * (exponent * x ** (exponent - 1))
 
 

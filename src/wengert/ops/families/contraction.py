@@ -24,6 +24,7 @@ class Contraction(Op):
     """Sums of products. `regions` maps a region of the result to those of the operands."""
 
     family = "contraction"
+    computes = True
     broadcasts = True
     linear = takes_directions = True
     regions: Callable[..., Sequence[Region]]

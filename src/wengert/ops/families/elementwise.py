@@ -10,7 +10,7 @@ import numpy as np
 from numpy import ndarray
 
 from wengert import backends
-from wengert.engine.cotangents import Block, add, cut, unbroadcast_block
+from wengert.engine.cotangents import Block, add, cut, unbroadcast, unbroadcast_block
 from wengert.engine.node import Edge, Edges, Node, Values
 from wengert.engine.op import Grouping, Op
 from wengert.engine.record import apply
@@ -26,6 +26,7 @@ class Elementwise(Op):
     """Each element of the result depends on one element of each argument."""
 
     family = "elementwise"
+    computes = True
     broadcasts = True
     pointwise = True
     has_partials = True
@@ -33,6 +34,9 @@ class Elementwise(Op):
     takes_rows = takes_directions = True
     #: whether the rules are transposes already, as for real, imag and conj
     transposed = False
+    #: ``(g, x, shape)`` on NumPy's arrays: what the rule says of an argument that was repeated, summed
+    #: as it is computed
+    summed: Callable[..., Any] | None = None
     #: for an operation that chooses among its arguments: which elements it takes of each
     chosen: tuple[Rule | None, ...]
 
@@ -50,6 +54,14 @@ class Elementwise(Op):
         rules: Any = self.rules
         otherwise = super().pull
 
+        def summed(xp: Any, g: Any, rule: Any, values: Values, shape: tuple[int, ...]) -> Any:
+            """Return the answer about an argument that was repeated: add first, or meanwhile."""
+            if not values:
+                return rule(xp, unbroadcast(xp, g, shape))
+            if self.summed is not None and type(values[0]) is ndarray is type(g):
+                return self.summed(g, values[0], shape)
+            return rule(xp, g, *values)
+
         def pull(xp: Any, g: Any, node: Node, edges: Edges, own: bool = False) -> Sequence[Any]:
             dtype = node.dtype
             if type(g) is ndarray:
@@ -59,9 +71,11 @@ class Elementwise(Op):
             if not usual:
                 return otherwise(xp, g, node, edges)
             parts = []
-            for _, argument, values in edges:
+            for parent, argument, values in edges:
                 rule = rules[argument]
-                if len(values) == 1:
+                if parent.shape != node.shape:
+                    parts.append(summed(xp, g, rule, values, parent.shape))
+                elif len(values) == 1:
                     parts.append(rule(xp, g, values[0]))
                 else:
                     parts.append(rule(xp, g, *values) if values else rule(xp, g))
@@ -205,18 +219,21 @@ def elementwise(
     params: Sequence[str] = (),
     transposed: bool = False,
     chosen: Sequence[Rule | None] = (),
+    summed: Callable[..., Any] | None = None,
     **tests: Unpack[Tests],
 ) -> Operation[Tensor]:
     """Declare a function of each element, by rules ``(xp, g, ...) -> g * partial``.
 
     `numpy` is a function of NumPy's that has its values, where `compute` is for other libraries.
+    `summed` is the rule of an operation with the same one for all arguments, where an argument was
+    repeated and is to be summed over: ``(g, x, shape)`` on NumPy's arrays.
     `chosen` is for an operation that chooses among its arguments, as `where` does: for each, a
     function ``(xp, ...) -> mask`` that reads what the rule reads. What is not chosen is zero by
     structure.
     """
     args = args or (("x",) if len(rules) == 1 else tuple(f"x{i + 1}" for i in range(len(rules))))
     op = Elementwise(name, args, compute or by_name(name), rules, params, chosen=chosen)
-    op.transposed = transposed
+    op.transposed, op.summed = transposed, summed
     set_numpy_function(op, compute, numpy)
     tests.setdefault("samples", _SAMPLES[len(rules)])
     return declared(op, tests)

@@ -80,7 +80,9 @@ def _of_elements(work: Callable[..., None], *arrays: np.ndarray) -> None:
     def on_piece(a: int, b: int, one: np.ndarray, two: np.ndarray) -> None:
         work(*[f[a:b] for f in flat], one[: b - a], two[: b - a])
 
-    _in_pieces(on_piece, flat[0].size, 1, dtype, lambda rows: [aligned((rows,), dtype) for _ in range(2)])
+    _in_pieces(
+        on_piece, flat[0].size, 1, dtype, lambda rows: [aligned((rows,), dtype) for _ in range(2)]
+    )
 
 
 # -- the logistic loss ------------------------------------------------------------------------

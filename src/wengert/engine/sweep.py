@@ -70,9 +70,11 @@ class Carried:
         """Add what an operation answers to `g` for the argument that an edge leads to."""
         if part is None:
             return None
-        parent = edge[0]
-        if isinstance(part, Deferred) and not (self.defers or part.can_wait):
-            part = part.todense(self.xp)
+        parent, is_new = edge[0], op.fresh
+        if isinstance(part, Deferred):
+            if not (self.defers or part.can_wait):
+                part = part.todense(self.xp)
+            is_new = True
         # what is no array at all, `fit` has words for
         fits = getattr(part, "shape", None) == parent.shape and part.dtype is parent.dtype
         if not fits or type(part) is Block:
@@ -80,18 +82,18 @@ class Carried:
                 return self._add_result(edge, part)
             part = fit(self.xp, op, part, parent)
         held = self.cotangents.get(parent)
-        if held is None:
-            total, is_new = part, op.fresh
-        elif parent in self.owned and type(part) is type(held):
+        if held is not None and parent in self.owned and type(part) is type(held):
             held += part  # NumPy's scalars become others
-            total, is_new = held, False
-        elif self.may_write and op.computes and part is not g and _is_array(part, held):
-            part += held
-            total, is_new = part, True
-        else:
-            total, is_new = add(self.xp, held, part, parent in self.owned), True
-        self.cotangents[parent] = total
-        if is_new and self.may_write and type(total) is not Block:
+            self.cotangents[parent] = held
+            return None
+        if held is not None:
+            is_new = True
+            if self.may_write and op.computes and part is not g and _is_array(part, held):
+                part += held
+            else:
+                part = add(self.xp, held, part, parent in self.owned)
+        self.cotangents[parent] = part
+        if is_new and self.may_write and type(part) is not Block:
             self.owned.add(parent)
         return None
 

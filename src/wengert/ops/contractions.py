@@ -133,12 +133,21 @@ def _factors_of_first(xp: Any, g: Any, x2: Any, shapes: Any) -> Any:
 
 
 def _factors_of_second(xp: Any, g: Any, x1: Any, shapes: Any) -> Any:
+    if type(x1) is np.ndarray and x1.ndim == 2 == len(shapes[1]) and x1.dtype.kind == "f":
+        return x1, g
     return (conj(xp, as_rows(xp, x1)), as_rows(xp, g)) if len(shapes[1]) == 2 else None
+
+
+def _by_first(xp: Any, g: Any, x2: Any, shapes: Any) -> Any:
+    """Return the cotangent of x1."""
+    if type(g) is np.ndarray and g.ndim == 2 == x2.ndim and x2.dtype.kind == "f":
+        return g.dot(x2.T)
+    return _multiplied(xp, g, adjoint(xp, x2))
 
 
 matrix_product = contraction(
     "matmul",
-    lambda xp, g, x2, shapes: _multiplied(xp, g, adjoint(xp, x2)),
+    _by_first,
     _by_second,
     regions=_matmul_regions,
     reached=matmul_reached,

@@ -214,15 +214,12 @@ def record(
     several = type(y) is tuple or type(y) is list
     if not edges or not (several or backends.is_inexact(y.dtype)):
         return tuple(map(wrap, y)) if several else wrap(y)
-    parent, argument, kept = edges[0]
-    others = tuple(edges[1:])
+    shape: Any = [tuple(part.shape) for part in y] if several else tuple(y.shape)
+    dtype: Any = [part.dtype for part in y] if several else y.dtype
+    node: Any = new_node(op, *edges[0], tuple(edges[1:]), tokens, shape, dtype)
     if not several:
-        return wrap(
-            y, new_node(op, parent, argument, kept, others, tokens, tuple(y.shape), y.dtype)
-        )
-    metas = [tuple(part.shape) for part in y], [part.dtype for part in y]
-    whole = new_node(op, parent, argument, kept, others, tokens, *metas)
-    return tuple(wrap(part, output_node(whole, i, part)) for i, part in enumerate(y))
+        return wrap(y, node)
+    return tuple(wrap(part, output_node(node, i, part)) for i, part in enumerate(y))
 
 
 def output_node(whole: Node, position: int, part: Any) -> Node | None:

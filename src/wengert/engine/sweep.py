@@ -82,13 +82,12 @@ class Carried:
                 return self._add_result(edge, part)
             part = fit(self.xp, op, part, parent)
         held = self.cotangents.get(parent)
-        if held is not None and parent in self.owned and type(part) is type(held):
-            held += part  # NumPy's scalars become others
-            self.cotangents[parent] = held
-            return None
         if held is not None:
-            is_new = True
-            if self.may_write and op.computes and part is not g and _is_array(part, held):
+            is_new, own_array = True, type(part) is ndarray is type(held) and part.base is None
+            if parent in self.owned and type(part) is type(held):
+                held += part  # NumPy's scalars become others
+                part = held
+            elif own_array and self.may_write and op.computes and part is not g:
                 part += held
             else:
                 part = add(self.xp, held, part, parent in self.owned)
@@ -103,11 +102,6 @@ class Carried:
         parts = self.cotangents.setdefault(whole, [None] * len(whole.shape))
         held = parts[position]
         parts[position] = part if held is None else add(self.xp, held, part)
-
-
-def _is_array(part: Any, held: Any) -> bool:
-    """Whether a part is an array of its own, to which what is held can be added."""
-    return type(part) is ndarray is type(held) and part.base is None
 
 
 def reverse(
@@ -172,16 +166,11 @@ def reverse(
             parts = iter(pull(xp, g, node, edges, own))
             for edge in edges:
                 parent, part = edge[0], next(parts)
-                if (
-                    fresh
-                    or type(part) is not array
-                    or part.shape != parent.shape
-                    or part.dtype is not parent.dtype
-                ):
-                    add_part(op, edge, part, g)
-                elif parent not in cotangents:  # this and the next are the usual cases
+                usual = type(part) is array and part.shape == parent.shape
+                usual = usual and part.dtype is parent.dtype
+                if usual and not fresh and parent not in cotangents:
                     cotangents[parent] = part
-                elif parent in owned:
+                elif usual and parent in owned:
                     cotangents[parent] += part
                 else:
                     add_part(op, edge, part, g)

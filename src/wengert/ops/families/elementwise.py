@@ -35,8 +35,8 @@ class Elementwise(Op):
     takes_rows = takes_directions = True
     #: whether the rules are transposes already, as for real, imag and conj
     transposed = False
-    #: ``(g, x, shape)`` on NumPy's arrays: what the rule says of an argument that was repeated, summed
-    #: as it is computed
+    #: ``(g, x, shape)`` on NumPy's arrays: the rule's answer about an argument that was repeated,
+    #: summed as it is computed
     summed: Callable[..., Any] | None = None
     #: for an operation that chooses among its arguments: which elements it takes of each
     chosen: tuple[Rule | None, ...]
@@ -63,9 +63,9 @@ class Elementwise(Op):
                 if self.summed is not None and type(values[0]) is ndarray is type(g):
                     return self.summed(g, values[0], shape)
                 return rule(xp, g, *values)
-            if waits and parent.op.takes_deferred and g.dtype is parent.dtype:
-                if g.ndim == 2 and len(g) <= FEW and g.shape[1:] == shape:
-                    return Products(None, rule(xp, g))
+            waits = waits and parent.op.takes_deferred and g.dtype is parent.dtype
+            if waits and g.ndim == 2 and len(g) <= FEW and g.shape[1:] == shape:
+                return Products(None, rule(xp, g))
             return rule(xp, unbroadcast(xp, g, shape))
 
         def pull(xp: Any, g: Any, node: Node, edges: Edges, own: Any = None) -> Sequence[Any]:

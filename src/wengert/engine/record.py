@@ -216,10 +216,10 @@ def record(
         return tuple(map(wrap, y)) if several else wrap(y)
     shape: Any = [tuple(part.shape) for part in y] if several else tuple(y.shape)
     dtype: Any = [part.dtype for part in y] if several else y.dtype
-    node: Any = new_node(op, *edges[0], tuple(edges[1:]), tokens, shape, dtype)
+    whole = new_node(op, *edges[0], tuple(edges[1:]), tokens, shape, dtype)
     if not several:
-        return wrap(y, node)
-    return tuple(wrap(part, output_node(node, i, part)) for i, part in enumerate(y))
+        return wrap(y, whole)
+    return tuple(wrap(part, output_node(whole, i, part)) for i, part in enumerate(y))
 
 
 def output_node(whole: Node, position: int, part: Any) -> Node | None:

@@ -134,7 +134,7 @@ def has_arrays(parts: Any) -> bool:
 
 def selected_shape(parts: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
     """Return the shape of x[parts], of one example, for an x of `shape`."""
-    if all([type(p) is int for p in parts]):
+    if all(type(p) is int for p in parts):
         return ()
     usual = int, slice, type(None), np.ndarray
     one = [p if isinstance(p, usual) else np.zeros(p.shape, np.intp) for p in parts]

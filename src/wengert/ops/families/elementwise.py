@@ -55,7 +55,7 @@ class Elementwise(Op):
         rules: Any = self.rules
         otherwise = super().pull
 
-        def summed(xp: Any, g: Any, edge: Edge, waits: bool) -> Any:
+        def summed(xp: Any, g: Any, edge: Edge) -> Any:
             """Return the answer about an argument that was repeated: add first, or meanwhile."""
             parent, argument, values = edge
             rule, shape = rules[argument], parent.shape
@@ -63,7 +63,7 @@ class Elementwise(Op):
                 if self.summed is not None and type(values[0]) is ndarray is type(g):
                     return self.summed(g, values[0], shape)
                 return rule(xp, g, *values)
-            waits = waits and parent.op.takes_deferred and g.dtype is parent.dtype
+            waits = type(g) is ndarray and parent.op.takes_deferred and g.dtype is parent.dtype
             if waits and g.ndim == 2 and len(g) <= FEW and g.shape[1:] == shape:
                 return Products(None, rule(xp, g))
             return rule(xp, unbroadcast(xp, g, shape))
@@ -80,9 +80,8 @@ class Elementwise(Op):
             for edge in edges:
                 parent, argument, values = edge
                 rule = rules[argument]
-                if parent.shape != node.shape:
-                    waits = own is not None and type(g) is ndarray
-                    parts.append(summed(xp, g, edge, waits))
+                if own is not None and parent.shape != node.shape:
+                    parts.append(summed(xp, g, edge))
                 elif len(values) == 1:
                     parts.append(rule(xp, g, values[0]))
                 else:

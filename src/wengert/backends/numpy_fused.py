@@ -108,23 +108,25 @@ def logistic_loss(x: np.ndarray, target: np.ndarray) -> np.ndarray:
 
 
 def logistic_loss_pull(x: np.ndarray, target: np.ndarray, g: np.ndarray) -> np.ndarray:
-    """Return g * ((1 - target) * sigmoid(x) - target * sigmoid(-x))."""
+    """Return g * (sigmoid(x) - target), accurate for targets 0 and 1.
+
+    With q = exp(-abs(x)), sigmoid(x) is q / (1 + q) below 0, and 1 - q / (1 + q) above.
+    """
     result = aligned_like(x)
     flat, goal, weights, out = (a.reshape(-1) for a in (x, target, g, result))
-    one = x.dtype.type(1)
+    one, spare = x.dtype.type(1), aligned((min(_STEP, x.size),), x.dtype)
     for a in range(0, x.size, _STEP):
         x, t, w, y = (part[a : a + _STEP] for part in (flat, goal, weights, out))
-        low, high = np.minimum(x, 0), np.maximum(x, 0)
-        np.exp(low, out=low)
-        np.negative(high, out=high)
-        np.exp(high, out=high)  # of both one is 1, and the other exp(-abs(x))
-        np.multiply(low, high, out=y)
-        y += one
-        low *= one - t
-        high *= t
-        low -= high
-        low *= w
-        np.divide(low, y, out=y)
+        q = np.abs(x, out=spare[: len(x)])
+        np.negative(q, out=q)
+        np.exp(q, out=q)
+        np.add(q, one, out=y)
+        np.divide(q, y, out=q)
+        np.copysign(q, x, out=q)
+        np.subtract(one, t, out=y)
+        y -= np.signbit(x)
+        y -= q
+        y *= w
     return result
 
 

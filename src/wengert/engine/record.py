@@ -99,7 +99,7 @@ def lower(op: Op, args: tuple[Any, ...]) -> tuple[Op, Any, list[Any], list[Node 
         xp = backends.NUMPY
         raws = [np.asarray(r) for r in raws]
     elif dtype is not None:
-        if any(map(backends.is_byte, raws)) or not (op.name in xp.own or op.family in xp.narrow):
+        if not (op.name in xp.own or op.family in xp.narrow) or any(map(backends.is_byte, raws)):
             op = for_dtypes(op, raws)
         else:
             op = op.on(xp)

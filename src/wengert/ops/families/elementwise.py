@@ -74,8 +74,6 @@ class Elementwise(Op):
                 usual = dtype is _SINGLE or dtype is _DOUBLE
             else:
                 usual = type(g) in backends.QUICK and xp.is_real(dtype)
-                if usual and self.summed and len(edges) == 2 and edges[0][0] is edges[1][0]:
-                    return [rules[0](xp, g, *edges[0][2])] * 2  # of x * x, by one kernel
             if not usual:
                 return otherwise(xp, g, node, edges)
             parts = []

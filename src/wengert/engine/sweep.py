@@ -150,7 +150,7 @@ def reverse(
         if first is None or (ends and node in ends):
             continue
         op = node.op
-        if type(g) is Block or type(g) is list or isinstance(g, Deferred):
+        if type(g) is not array and (type(g) in (Block, list) or isinstance(g, Deferred)):
             g = _as_taken(xp, node, g, seeds, skips_empty)
         edges: Edges = ((first, node.argument, node.values), *node.others)
         for edge in edges:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -41,13 +42,22 @@ class _Layout(NamedTuple):
 
 def _layout(lengths: Ints, kernel: Ints, rows: slice, size: Ints, geometry: Geometry) -> _Layout:
     """Return the layout of the windows in some rows, of images with `lengths`."""
+    return _layout_of(tuple(lengths), tuple(kernel), rows.start, rows.stop, tuple(size), geometry)
+
+
+@lru_cache(maxsize=256)
+def _layout_of(
+    lengths: tuple[int, ...], kernel: tuple[int, ...], top: int, bottom: int,
+    size: tuple[int, ...], geometry: Geometry,
+) -> _Layout:  # fmt: skip
+    """Return `_layout` of the rows from `top` to `bottom`."""
     stride, offset, dilation = (values[0] for values in geometry)
-    here = rows.stop - rows.start
+    here = bottom - top
     steps = [divmod(k * dilation, stride) for k in range(kernel[0])]
     count = here + max(further for further, _ in steps)
     others = math.prod(size[1:])
     first = [
-        overlap(0, count, lengths[0], stride, offset - rows.start * stride - remainder, 1)
+        overlap(0, count, lengths[0], stride, offset - top * stride - remainder, 1)
         for remainder in range(stride)
     ]
     beside = list(zip(kernel, size, lengths, *geometry, strict=True))[1:]

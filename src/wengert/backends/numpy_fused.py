@@ -419,14 +419,10 @@ def _channels(x: np.ndarray) -> np.ndarray:
 
 def _of_channels(xs: np.ndarray, work: Callable[..., tuple[np.ndarray, ...]]) -> list[np.ndarray]:
     """Return sums over the batch of what ``work(a, b, scratch)`` returns for each image."""
-    sums: list[tuple[np.ndarray, ...]] = []
-
-    def add_up(a: int, b: int, scratch: np.ndarray) -> None:
-        parts = work(a, b, scratch[: b - a])
-        sums.append(tuple(np.add.reduce(part, axis=0, dtype=np.float64) for part in parts))
-
-    _by_images(add_up, xs)
-    return [np.add.reduce(parts, axis=0) for parts in zip(*sums, strict=True)]
+    found: list[tuple[np.ndarray, ...]] = []
+    _by_images(lambda a, b, scratch: found.append(work(a, b, scratch[: b - a])), xs)
+    parts = map(np.concatenate, zip(*found, strict=True))
+    return [np.add.reduce(part, axis=0, dtype=np.float64) for part in parts]
 
 
 def _by_images(work: Callable[..., None], xs: np.ndarray) -> None:

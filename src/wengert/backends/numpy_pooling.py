@@ -33,7 +33,7 @@ def _overlaps(
 
 def _each_image(work: Callable[[int, int], None], count: int, array: np.ndarray) -> None:
     """Call ``work(first, last)`` for images that cover `count`, a few at a time."""
-    in_pieces(work, count, PIECE // max(1, array.nbytes // max(1, count)))
+    in_pieces(work, count, 4 * PIECE // max(1, array.nbytes // max(1, count)))
 
 
 def _many_channels_last(x: np.ndarray, spatial: int) -> bool:

@@ -13,8 +13,10 @@ piece, and what comes from memory or goes there does so in a step without such n
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from threading import local
 from typing import Any
 
 import numpy as np
@@ -447,8 +449,32 @@ def _for_each(vector: np.ndarray, xs: np.ndarray) -> np.ndarray:
     return _laid_out(column, xs.shape[1:]) if len(xs) >= _MANY else column
 
 
+_here = local()
+
+
+@contextlib.contextmanager
+def moments_once() -> Iterator[None]:
+    """Have `channel_moments` computed once for each array within, which nobody may write to."""
+    before = getattr(_here, "known", None)
+    _here.known = {}
+    try:
+        yield
+    finally:
+        _here.known = before
+
+
 def channel_moments(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the mean and the variance of each channel."""
+    known = getattr(_here, "known", None)
+    if known is None:
+        return _channel_moments(x)
+    if id(x) not in known:
+        known[id(x)] = _channel_moments(x), x  # as long as x is here, no other has its number
+    moments: tuple[np.ndarray, np.ndarray] = known[id(x)][0]
+    return moments
+
+
+def _channel_moments(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     xs = _channels(x)
     means = _channel_means(xs)
     away_from = _for_each(means, xs)

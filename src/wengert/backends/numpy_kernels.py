@@ -143,6 +143,8 @@ def einsum(subscripts: str, *operands: np.ndarray) -> np.ndarray:
 
 #: A sum of more terms than this is made pairwise, which einsum does not do.
 _TERMS = 1 << 16
+#: Of rows of so few numbers einsum begins a loop for each, which takes longer than two passes.
+_NARROW = 16
 
 
 def summed_product(g: np.ndarray, x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
@@ -152,7 +154,8 @@ def summed_product(g: np.ndarray, x: np.ndarray, shape: tuple[int, ...]) -> np.n
     """
     lead = g.ndim - len(shape)
     kept = [i for i in range(lead, g.ndim) if shape[i - lead] != 1]
-    if g.size > _TERMS * math.prod(shape) or x.dtype != g.dtype:
+    few = kept[-1:] == [g.ndim - 1] and g.shape[-1] <= _NARROW and g.shape == x.shape
+    if few or g.size > _TERMS * math.prod(shape) or x.dtype != g.dtype:
         summed = tuple(i for i in range(g.ndim) if i not in kept)
         return total(g * x, axis=summed).reshape(shape)
     before = g.ndim - x.ndim

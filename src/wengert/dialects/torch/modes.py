@@ -126,7 +126,7 @@ class _Usual(Mode):
         return object.__new__(cls) if function is None else cls()(function)
 
     def __init__(self, function: Callable[..., Any] | None = None) -> None:
-        super().__init__(self._sets)
+        self._on, self._before = self._sets, []
 
 
 class enable_grad(_Usual):

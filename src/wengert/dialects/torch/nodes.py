@@ -84,16 +84,16 @@ def freeing(gone: Freed) -> Callable[[Node], None]:
     """Return what has a node give up its arrays; one that keeps none can be swept again."""
 
     def free(node: Node) -> None:
-        keeps = node.op.keeps
-        if keeps is False or type(node.values) is Freed:
+        op = node.op
+        if (keeps := op.keeps) is False or type(node.values) is Freed:
             return
         if keeps is None and not (keeps_arrays(node) or is_part_written(node)):
             return
         node.values = gone
         if node.others:
             node.others = tuple([(parent, argument, gone) for parent, argument, _ in node.others])
-        if node.op.captures and hasattr(node.op, "release"):
-            node.op.release(gone)
+        if op.captures and hasattr(op, "release"):
+            op.release(gone)
 
     return free
 

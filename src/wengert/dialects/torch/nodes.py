@@ -204,7 +204,8 @@ def summed(xp: Any, nodes: list[Node], weights: list[Any]) -> dict[Node, Any]:
     start: dict[Node, Any] = {}
     for node, g in zip(nodes, weights, strict=True):
         if g is not None:
-            g = g if g.dtype == node.dtype else xp.astype(g, node.dtype)
+            same = g.dtype is node.dtype or g.dtype == node.dtype
+            g = g if same else xp.astype(g, node.dtype)
             start[node] = add(xp, start[node], g) if node in start else g
     return start
 

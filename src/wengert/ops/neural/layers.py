@@ -137,6 +137,12 @@ affine = contraction(
 )
 
 
+def _by_rows_rule(xp: Any, g: Any, weight: Any, shapes: Any) -> Any:
+    if type(g) is np.ndarray and g.ndim == 2 and weight.dtype.kind == "f":  # the usual case
+        return g.dot(weight)
+    return _by_rows(xp, g, conj(xp, weight))
+
+
 def _by_rows_regions(region: Region, shapes: Any) -> tuple[Region, Region, Region]:
     *batch, rows, columns = region
     inner = range(shapes[0][-1])
@@ -151,7 +157,7 @@ def _by_rows_of_examples(op: Op, level: Level, arrays: Any, mapped: Any, params:
 
 affine_by_rows = contraction(
     "nn.linear_by_rows",
-    lambda xp, g, weight, shapes: _by_rows(xp, g, conj(xp, weight)),
+    _by_rows_rule,
     _row_rule,
     _bias_rule,
     factors=(None, _row_factors, None),

@@ -296,7 +296,8 @@ def target_of(value: Any, seed: Any, position: int) -> Node:
     if seed is not None:
         if not isinstance(seed, Tensor):
             raise TypeError(f"a gradient is of type {type(seed).__name__}; give a tensor or None")
-        same_kind = (seed._raw.dtype.kind == "c") == (raw.dtype.kind == "c")
+        mine, theirs = raw.dtype, seed._raw.dtype
+        same_kind = mine is theirs or (mine.kind == "c") == (theirs.kind == "c")
         if tuple(seed._raw.shape) != tuple(raw.shape) or not same_kind:
             raise RuntimeError(
                 f"gradient {position} has shape {list(seed._raw.shape)} and {seed.dtype}, and its "

@@ -59,6 +59,7 @@ def _reshaped_in_memory(x: Native, *, shape: tuple[int, ...]) -> Native:
 
 
 VIEWED = _by(shapes.reshape_to, _reshaped_in_memory, _LENGTHS, _in_memory)
+VIEWED_AS = _by(shapes.reshape_to, _reshaped_in_memory, "", _in_memory)  # the lengths of a tensor
 
 
 def viewed(tensor: Any, step: View, label: str, several: bool = False) -> Tensor:

@@ -128,7 +128,8 @@ class _Usual(Mode):
         mode._on, mode._before = cls._sets, []
         return mode if function is None else mode(function)
 
-    __init__ = object.__init__
+    def __init__(self, function: Callable[..., Any] | None = None) -> None:
+        pass
 
 
 class enable_grad(_Usual):

@@ -66,8 +66,9 @@ class Front:
     taken: str = "type({}) is _kind"
     #: what computes raw arrays
     xp: Any = backends.NUMPY
-    #: a function that computes the operation, in the place of its own
-    compute: Callable[..., Any] | None = None
+    #: what computes the operation in the place of its own: a function, or an expression in Python
+    #: of the arrays _x0, _x1 and the parameters
+    compute: Callable[..., Any] | str | None = None
 
 
 NATIVE = Front()
@@ -119,7 +120,7 @@ _NAMES: dict[str, Any] = {
     "_levels": levels.get, "_meet": meet, "_Node": Node, "_order": next_order, "_NOBODY": NOBODY,
     "_is_inexact": backends.is_inexact, "_is_narrow": backends.is_narrow,
     "_protected": backends.protected, "_plain": backends.plain,
-    "_DOUBLE": _DOUBLE, "_SINGLE": _SINGLE, "_finished": finished,
+    "_DOUBLE": _DOUBLE, "_SINGLE": _SINGLE, "_TRUTH": np.dtype(bool), "_finished": finished,
     "_explain_shapes": explain_shapes, "_frame_at": sys._getframe, "_witnesses": witnesses,
     "_constant": _constant, "_Kept": backends.Kept, "_QUICK": backends.QUICK,
 }  # fmt: skip
@@ -164,9 +165,9 @@ def _compiled(op: Op, front: Front, names: dict[str, Any]) -> Any:
     return found["call"]
 
 
-def _computing(op: Op, front: Front) -> Callable[..., Any]:
+def _computing(op: Op, front: Front) -> Any:
     """Return what computes an operation on raw arrays: a function of their library's, if any."""
-    found = front.compute or (op.numpy_function if front.xp is backends.NUMPY else None)
+    found: Any = front.compute or (op.numpy_function if front.xp is backends.NUMPY else None)
     if found is None:
         find = getattr(op.compute, "find", None)  # in a namespace, by name
         found = partial(op.compute, front.xp) if find is None else find(front.xp)
@@ -215,6 +216,9 @@ class _Source:
         return (_calls.get(_key(_a._raw)) or _on_library(_a._raw))({given_again})
 {self.unusual}"""
         nodes = self.arrays.replace("x", "n")
+        reads = any("shapes" in (names or ()) for names in op.reads)
+        shapes = ", ".join(f"_x{i}.shape" for i in range(self.count))
+        self.shapes = f"_shapes = ({shapes},)" if reads else ""  # for all edges
         self.finish = f"_finished(_op, _y, [{self.arrays}], [{nodes}], {self.params})"
         self.recording = "(_w := _current() or _always)" if front.always else "(_w := _current())"
         self.inexact = " and ((_d := _y.dtype) is _DOUBLE or _d is _SINGLE or _is_inexact(_d))"
@@ -252,8 +256,8 @@ class _Source:
             parts += [f"    if type(_y) in (tuple, list, _Kept):\n        return {self.finish}"]
         parts += ["    _y = _asarray(_y)"]  # NumPy makes scalars of arrays without axes
         if front.kinds and self.count == 1:
-            parts += [f"_d = _y.dtype\nif _x0.dtype is not _d or {self.other_kind}:"]
-            parts += [f"    {self.unusual}"]
+            same = "((_k := _y.dtype) is _d or _k is _TRUTH)"  # what is true has no derivative
+            parts += [f"_d = _x0.dtype\nif {self.other_kind} or not {same}:\n    {self.unusual}"]
         parts += ["_z = _make()\n_z._raw = _y\n_z._node = None"]
         if any(op.picks):
             parts += [(self.one_parent, self.two_parents, self.parents)[min(self.count, 3) - 1]()]
@@ -262,6 +266,8 @@ class _Source:
 
     def computed(self) -> str:
         """Return the lines that compute; another thread in the same context is a RuntimeError."""
+        if isinstance(self.front.compute, str):
+            return f"_y = {self.front.compute}"
         given = f"{self.arrays}{self.settings}"
         if self.front.xp is not backends.NUMPY or self.front.errors is None:
             return f"_y = _compute({given})"
@@ -344,12 +350,14 @@ _n{i} = None"""
     if (_t0 := _n0.tokens) is not _w:
         _t0 = _meet(_t0, _w)
     if _t0:
+{_indented(self.shapes, 2)}
 {_indented(self.node(0, "()"), 2)}"""
 
     def two_parents(self) -> str:
         """Return the lines that make a node of an operation of two arrays."""
         both = f"((_n1, 1, {self.values(1)}),)"
         return f"""if (_n0 is not None or _n1 is not None) and {self.recording}{self.inexact}:
+{_indented(self.shapes)}
 {_indented(self.interest(0))}
 {_indented(self.interest(1))}
     if not _t1:
@@ -368,6 +376,7 @@ _n{i} = None"""
         edges = "\n".join(self.edge(f"_n{i}", str(i), self.values(i)) for i in known)
         return f"""if {self.recording}{self.inexact}:
     _edges, _t = [], _NOBODY
+{_indented(self.shapes)}
 {_indented(edges)}
     if _edges:
 {_indented(self.new_node(), 2)}"""
@@ -390,8 +399,7 @@ if _n{i} is not None and (_t{i} := _n{i}.tokens) is not _w:
     def values(self, i: int) -> str:
         """Return the tuple of what the rule of an argument reads."""
         args = self.op.args
-        shapes = f"({', '.join(f'_x{k}.shape' for k in range(len(args)))},)"
-        found = {"y": "_y", "saved": "_saved", "shapes": shapes}
+        found = {"y": "_y", "saved": "_saved", "shapes": "_shapes"}
         for k, arg in enumerate(args):
             found |= {arg: f"_x{k}", f"{arg}_shape": f"_x{k}.shape"}
         return f"({''.join(f'{found.get(name, name)}, ' for name in self.op.reads[i] or ())})"
@@ -464,7 +472,7 @@ for _w in _witnesses:
     _z = _make()
     _z._raw = _y
     _z._node = None
-    if {self.recording}{self.inexact}:
+    if any(_ns) and {self.recording}{self.inexact}:
         _edges, _shapes, _t, _k = [], [], _NOBODY, 0
         for _n in _ns:
 {_indented(self.edge("_n", "_k", values), 3)}

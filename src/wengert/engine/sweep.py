@@ -179,7 +179,7 @@ def reverse(
         ):
             free(node)
     missing = sources - results.keys()
-    for node in missing.intersection(entries):  # a path, but no element of the target is on it
+    for node in missing and missing.intersection(entries):  # a path, but to no element
         results[node] = zero(node.shape, node.dtype, like=next(iter(seeds.values())))
     return results
 

@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, Unpack
 
+from numpy import ndarray
+
 from wengert.engine.cotangents import Block, cut, unbroadcast_block
 from wengert.engine.node import Edges, Node, Values
 from wengert.engine.op import Op
@@ -140,10 +142,22 @@ class Contraction(Op):
         return math.prod(map(len, region)) * terms
 
 
-def _products(pair: tuple[Any, Any] | None, parent: Node) -> Products | None:
-    """Return the cotangent of an operand as a product of factors, or None if it is none."""
+#: A product of so few numbers is computed sooner than it is kept as one.
+_SMALL = 1 << 11
+
+
+def _products(pair: tuple[Any, Any] | None, parent: Node) -> Any:
+    """Return the cotangent of an operand as a product of factors, or None if it is none.
+
+    A small one with fewer numbers than its factors is computed at once.
+    """
     if pair is None:
         return None
+    left, right = pair
+    if type(left) is ndarray and left.dtype is right.dtype is parent.dtype:
+        (rows, n), m = left.shape, right.shape[1]
+        if n * m <= min(_SMALL, rows * (n + m)) and parent.shape == (n, m):
+            return left.T.dot(right)
     products = Products(*pair)
     fits = products.shape == parent.shape and pair[0].dtype == products.dtype == parent.dtype
     return products if fits else None

@@ -66,8 +66,7 @@ class Front:
     taken: str = "type({}) is _kind"
     #: what computes raw arrays
     xp: Any = backends.NUMPY
-    #: what computes the operation in the place of its own: a function, or an expression in Python
-    #: of the arrays _x0, _x1 and the parameters
+    #: what computes the operation in the place of its own: a function, or an expression of `when`'s
     compute: Callable[..., Any] | str | None = None
 
 
@@ -216,9 +215,6 @@ class _Source:
         return (_calls.get(_key(_a._raw)) or _on_library(_a._raw))({given_again})
 {self.unusual}"""
         nodes = self.arrays.replace("x", "n")
-        reads = any("shapes" in (names or ()) for names in op.reads)
-        shapes = ", ".join(f"_x{i}.shape" for i in range(self.count))
-        self.shapes = f"_shapes = ({shapes},)" if reads else ""  # for all edges
         self.finish = f"_finished(_op, _y, [{self.arrays}], [{nodes}], {self.params})"
         self.recording = "(_w := _current() or _always)" if front.always else "(_w := _current())"
         self.inexact = " and ((_d := _y.dtype) is _DOUBLE or _d is _SINGLE or _is_inexact(_d))"
@@ -350,14 +346,12 @@ _n{i} = None"""
     if (_t0 := _n0.tokens) is not _w:
         _t0 = _meet(_t0, _w)
     if _t0:
-{_indented(self.shapes, 2)}
 {_indented(self.node(0, "()"), 2)}"""
 
     def two_parents(self) -> str:
         """Return the lines that make a node of an operation of two arrays."""
         both = f"((_n1, 1, {self.values(1)}),)"
         return f"""if (_n0 is not None or _n1 is not None) and {self.recording}{self.inexact}:
-{_indented(self.shapes)}
 {_indented(self.interest(0))}
 {_indented(self.interest(1))}
     if not _t1:
@@ -376,7 +370,6 @@ _n{i} = None"""
         edges = "\n".join(self.edge(f"_n{i}", str(i), self.values(i)) for i in known)
         return f"""if {self.recording}{self.inexact}:
     _edges, _t = [], _NOBODY
-{_indented(self.shapes)}
 {_indented(edges)}
     if _edges:
 {_indented(self.new_node(), 2)}"""
@@ -399,7 +392,8 @@ if _n{i} is not None and (_t{i} := _n{i}.tokens) is not _w:
     def values(self, i: int) -> str:
         """Return the tuple of what the rule of an argument reads."""
         args = self.op.args
-        found = {"y": "_y", "saved": "_saved", "shapes": "_shapes"}
+        shapes = f"({', '.join(f'_x{k}.shape' for k in range(len(args)))},)"
+        found = {"y": "_y", "saved": "_saved", "shapes": shapes}
         for k, arg in enumerate(args):
             found |= {arg: f"_x{k}", f"{arg}_shape": f"_x{k}.shape"}
         return f"({''.join(f'{found.get(name, name)}, ' for name in self.op.reads[i] or ())})"

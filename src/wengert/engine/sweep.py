@@ -56,8 +56,7 @@ def leading_to(sources: Collection[Node], entries: list[Node]) -> Collection[Nod
 class Carried:
     """The cotangents of nodes that a sweep has still to come to.
 
-    A sum that was made here is `owned`: it is dense, nothing else holds it, and what is added to it
-    is written into its memory.
+    A sum made here is `owned`: dense, and held by nobody else, so that more is added in place.
     """
 
     __slots__ = ("cotangents", "defers", "may_write", "owned", "xp")
@@ -69,7 +68,7 @@ class Carried:
     def add(self, op: Op, edge: Edge, part: Any, g: Any) -> None:
         """Add what an operation answers to `g` for the argument that an edge leads to."""
         if part is None:
-            return None
+            return
         parent, is_new = edge[0], op.fresh
         if isinstance(part, Deferred):
             if not (self.defers or part.can_wait):
@@ -94,7 +93,6 @@ class Carried:
         self.cotangents[parent] = part
         if is_new and self.may_write and type(part) is not Block:
             self.owned.add(parent)
-        return None
 
     def _add_result(self, edge: Edge, part: Any) -> None:
         """Add to the cotangent of one of an operation's several results."""

@@ -125,12 +125,14 @@ def markdown(outcomes: Sequence[Outcome], effort: Effort) -> str:
 def machine() -> list[str]:
     """Return what the numbers depend on: processor, threads, and versions."""
     blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
+    kernels = os.environ.get("OPENBLAS_CORETYPE")
+    forced = f", with kernels for {kernels} by OPENBLAS_CORETYPE" if kernels else ""
     versions = ", ".join(f"{name} {version}" for name, version in peers.versions().items())
     absent = [name for name in peers.LIBRARIES if not peers.is_installed(name)]
     lines = [
         f"{_processor()}, {os.cpu_count()} cores, {peers.thread_count()} threads for every library",
         f"{platform.system()} {platform.release()}, Python {platform.python_version()}",
-        f"{versions}; NumPy's BLAS is {blas.get('name')} {blas.get('version')}",
+        f"{versions}; NumPy's BLAS is {blas.get('name')} {blas.get('version')}{forced}",
     ]
     if hasattr(os, "getloadavg"):
         lines.append(f"load average at the end: {os.getloadavg()[0]:.1f}")

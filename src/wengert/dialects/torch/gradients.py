@@ -53,6 +53,8 @@ class Running(NamedTuple):
     #: leaves that have got theirs, and edges that a program's function gave None for
     done: set[Node]
     cut: set[tuple[Node, int]]
+    #: what checkpoints have computed again for it
+    recomputed: dict[Any, Any]
 
 
 #: The innermost sweep that runs in this thread.
@@ -359,7 +361,7 @@ def sweep(
     frame = users_frame()
     gone = graph.Freed()
     gone.code, gone.last = frame.f_code, frame.f_lasti
-    this = Running(nodes, targets, wanted, accumulates, sources is not None, seen, set(), set())
+    this = Running(nodes, targets, wanted, accumulates, sources is not None, seen, set(), set(), {})
     token, mine = active.set(recording), running.set(this)
     undo: list[Callable[[], None]] = []
 
@@ -377,7 +379,7 @@ def sweep(
             return {node: _dense(xp, g, recorded) for node, g in cotangents.items()}
 
     try:
-        undo.append(graph.unpacked(nodes, wanted))
+        undo.append(graph.unpacked(nodes))
         undo += [observe(nodes) for observe in list(observers)]
         answers = swept() if mine.old_value in _OUTERMOST else callbacks.with_room(swept)
     finally:

@@ -18,7 +18,7 @@ from wengert.engine.cotangents import Block, add
 from wengert.engine.node import Edge, Edges, Node, Tokens, meet, new_node
 from wengert.engine.op import ALIAS, OUTPUT, Op
 from wengert.engine.record import output_node
-from wengert.engine.sweep import leading_to, reverse
+from wengert.engine.sweep import leading_to, recorded_edges, reverse
 from wengert.ops.copies import COPY, Key
 
 # -- the arrays that a node keeps ------------------------------------------------------------------
@@ -39,9 +39,13 @@ def arrays_of(node: Node) -> Iterable[np.ndarray]:
                 yield from (v for v in value if type(v) is np.ndarray)
 
 
+#: Views whose positions stand for strides.
+_VIEWS = ("AsStridedBackward0", "UnfoldBackward0", "GatherFlatBackward0")
+
+
 def keeps_arrays(node: Node) -> bool:
     """Return whether a node keeps any array that PyTorch's would."""
-    if node.op.name == "gather_flat":  # positions stand for the strides of a view
+    if node.op.name == "gather_flat" and label_of(node) in _VIEWS:
         return False
     others = node.others
     if _has_array(node.values) and not (others and is_unreached(node.parent)):
@@ -87,7 +91,8 @@ def freeing(gone: Freed) -> Callable[[Node], None]:
         keeps = node.op.keeps
         if keeps is False or type(node.values) is Freed:
             return
-        if keeps is None and not (keeps_arrays(node) or is_part_written(node)):
+        is_packed = type(node.values) is Packed
+        if keeps is None and not (is_packed or keeps_arrays(node) or is_part_written(node)):
             return
         node.values = gone
         if node.others:
@@ -108,17 +113,37 @@ def freed_error(node: Node) -> RuntimeError:
     )
 
 
-def unpacked(nodes: list[Node], sources: set[Node]) -> Callable[[], None]:
-    """Unpack what nodes have packed, and return what brings that back where it was not freed."""
-    packed = [node for node in nodes if type(node.values) is Packed]
-    if not packed:
-        return lambda: None
-    on_path = set(passed(nodes, sources))
-    return unpack_all([node for node in packed if node in on_path])
+def unpacked(nodes: list[Node]) -> Callable[[], None]:
+    """Have a sweep unpack what each of some nodes has packed when it comes to it.
+
+    Return what ends that.
+    """
+    packed = [(node, node.op) for node in nodes if type(node.values) is Packed]
+    for node, op in packed:
+        node.op = copy.copy(op)
+        node.op.pull = functools.partial(_pull_unpacked, op)  # type: ignore[method-assign]
+
+    def end() -> None:
+        for node, op in packed:
+            node.op = op
+
+    return end
+
+
+def _pull_unpacked(op: Op, xp: Any, g: Any, node: Node, edges: Edges, own: Any = None) -> Any:
+    """Return the cotangents of a node's arguments, with what it has packed unpacked."""
+    asked = {argument for _, argument, _ in edges}
+    pack_again = unpack_all([node] if type(node.values) is Packed else [])
+    try:
+        edges = [edge for edge in node.edges if edge[1] in asked]
+        edges = edges if xp is backends.NUMPY else recorded_edges(node, edges)
+        return op.pull(xp, g, node, edges, own)
+    finally:
+        pack_again()
 
 
 def unpack_all(packed: list[Node]) -> Callable[[], None]:
-    """Unpack what some nodes have packed, and return what brings that back; see `unpacked`."""
+    """Unpack what some nodes have packed, and return what packs that again."""
     kept = [(node, node.values, node.others) for node in packed]
     for node, values, _ in kept:
         assert type(values) is Packed
@@ -290,15 +315,15 @@ class Joint(Op):
         seeds = summed(xp, [part for part, _ in known], [weight for _, weight in known])
         if not seeds:
             return [None] * len(edges)
-        back = unpacked(self.inner, self.ends)
+        end = unpacked(self.inner)
         recorded = xp is not backends.NUMPY
         try:
             answers = reverse(
                 xp, self.inner, seeds, self.ends, recorded, None, ends=self.ends, skips_empty=False
             )
         finally:
-            back()
-        return [answers.get(end) for end, _, _ in edges]
+            end()
+        return [answers.get(parent) for parent, _, _ in edges]
 
     def release(self, gone: Freed) -> None:
         """Give up the nodes."""

@@ -3,6 +3,9 @@
 The programs are in `programs.toml`: a repository, the commit, the path. They are fetched with git,
 and run twice as they stand, by the same launcher: with the library, and under `wengert run`. All
 numbers that a program prints, and those that its global variables hold at its end, are compared.
+
+Besides the libraries, programs import other packages: `pip install captum gpytorch jax matplotlib
+pymanopt torchdiffeq torchmetrics`. Without one, "does not run with torch" says which is missing.
 """
 
 from __future__ import annotations

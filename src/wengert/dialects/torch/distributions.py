@@ -186,7 +186,7 @@ _DIVERGENCES: dict[tuple[type, type], Callable[[Any, Any], Any]] = {(Normal, Nor
 @plain("distributions.register_kl", "distributions.kl.register_kl")
 def register_kl(type_p: type, type_q: type) -> Any:
     """Return a decorator of a function for the divergence of two kinds of distributions."""
-    return lambda function: _DIVERGENCES.setdefault((type_p, type_q), function)
+    return lambda function: _DIVERGENCES.update({(type_p, type_q): function}) or function
 
 
 @plain("distributions.kl_divergence", "distributions.kl.kl_divergence")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import functools
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -91,8 +92,9 @@ def freeing(gone: Freed) -> Callable[[Node], None]:
         keeps = node.op.keeps
         if keeps is False or type(node.values) is Freed:
             return
-        is_packed = type(node.values) is Packed
-        if keeps is None and not (is_packed or keeps_arrays(node) or is_part_written(node)):
+        if keeps is None and not (
+            type(node.values) is Packed or keeps_arrays(node) or is_part_written(node)
+        ):
             return
         node.values = gone
         if node.others:
@@ -133,28 +135,25 @@ def unpacked(nodes: list[Node]) -> Callable[[], None]:
 def _pull_unpacked(op: Op, xp: Any, g: Any, node: Node, edges: Edges, own: Any = None) -> Any:
     """Return the cotangents of a node's arguments, with what it has packed unpacked."""
     asked = {argument for _, argument, _ in edges}
-    pack_again = unpack_all([node] if type(node.values) is Packed else [])
-    try:
+    with as_unpacked(node):
         edges = [edge for edge in node.edges if edge[1] in asked]
         edges = edges if xp is backends.NUMPY else recorded_edges(node, edges)
         return op.pull(xp, g, node, edges, own)
+
+
+@contextlib.contextmanager
+def as_unpacked(node: Node) -> Iterator[None]:
+    """Return a context in which a node has what it has packed."""
+    values, others = node.values, node.others
+    if type(values) is not Packed:
+        yield
+        return
+    values.unpack(node)
+    try:
+        yield
     finally:
-        pack_again()
-
-
-def unpack_all(packed: list[Node]) -> Callable[[], None]:
-    """Unpack what some nodes have packed, and return what packs that again."""
-    kept = [(node, node.values, node.others) for node in packed]
-    for node, values, _ in kept:
-        assert type(values) is Packed
-        values.unpack(node)
-
-    def pack_again() -> None:
-        for node, values, others in kept:
-            if type(node.values) is not Freed:
-                node.values, node.others = values, others
-
-    return pack_again
+        if type(node.values) is not Freed:
+            node.values, node.others = values, others
 
 
 def is_shown(node: Node) -> bool:

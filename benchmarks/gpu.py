@@ -3,13 +3,15 @@
 It needs an NVIDIA GPU with PyTorch, CuPy and JAX. The table runs every registered operation and its
 rules on arrays of each library and compares with NumPy. The cases are timed in one process,
 interleaved with the same program in PyTorch or JAX; times are seconds on the wall between two
-synchronisations, medians of several.
+synchronisations, medians of several. Ratios are paired by round, and medians as well.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import gc
+import os
 import statistics
 import time
 from collections import Counter
@@ -81,8 +83,10 @@ def table(libraries: list[str]) -> Iterator[str]:
 # -- times -------------------------------------------------------------------------------------
 
 
-def _times(programs: dict[str, Callable[[], Any]], wait: Callable[[Any], None]) -> dict[str, float]:
-    """Return the median time of each program; each round runs all of them, a few times each.
+def _times(
+    programs: dict[str, Callable[[], Any]], wait: Callable[[Any], None]
+) -> dict[str, list[float]]:
+    """Return samples of the time of each program; each round runs all of them, a few times each.
 
     A program of training runs again and again, so a sample is the mean of five runs in a row.
     """
@@ -90,14 +94,42 @@ def _times(programs: dict[str, Callable[[], Any]], wait: Callable[[Any], None]) 
         for _ in range(3):
             wait(program())
     found: dict[str, list[float]] = {name: [] for name in programs}
-    for _ in range(15):
-        for name, program in programs.items():
-            wait(program())
-            start = time.perf_counter()
-            for _ in range(5):
-                wait(program())
-            found[name].append((time.perf_counter() - start) / 5)
-    return {name: statistics.median(times) for name, times in found.items()}
+    names, processors = list(programs), sorted(os.sched_getaffinity(0))
+    gc.collect()
+    gc.freeze()  # what was made before now is not looked through again
+    try:
+        for i in range(21):
+            _run_on([processors[(4 * i + k) % len(processors)] for k in range(4)])
+            for name in names:
+                wait(programs[name]())
+                start = time.perf_counter()
+                for _ in range(5):
+                    wait(programs[name]())
+                found[name].append((time.perf_counter() - start) / 5)
+            names.reverse()
+    finally:
+        gc.unfreeze()
+        _run_on(processors)
+    return found
+
+
+def _run_on(processors: list[int]) -> None:
+    """Have all threads of this process run on these processors.
+
+    A thread stays where it is, and a processor may be slow for as long as others of its host are
+    busy. PyTorch's backward pass is a thread of its own. So each round is on other processors.
+    """
+    for thread in os.listdir("/proc/self/task"):
+        os.sched_setaffinity(int(thread), processors)
+
+
+def _ratio(times: dict[str, list[float]], name: str, base: str) -> float:
+    """Return the median of the ratios of two programs' times in a round."""
+    return statistics.median(a / b for a, b in zip(times[name], times[base], strict=True))
+
+
+def _milliseconds(times: dict[str, list[float]]) -> str:
+    return ", ".join(f"{name} {1e3 * statistics.median(t):.3f}" for name, t in times.items())
 
 
 def _gradient(f: Callable[..., Any], parameters: list[Any]) -> Any:
@@ -279,10 +311,8 @@ def speed() -> Iterator[str]:
     for name, programs in cases():
         try:
             times = _times(programs, wait)
-            base = times["torch"]
-            shown = ", ".join(f"{k} {1e3 * v:.3f}" for k, v in times.items())
-            ratios = ", ".join(f"{k} {v / base:.3f}" for k, v in times.items() if k != "torch")
-            yield f"| {name} | {shown} | {ratios} |"
+            ratios = [f"{k} {_ratio(times, k, 'torch'):.3f}" for k in times if k != "torch"]
+            yield f"| {name} | {_milliseconds(times)} | {', '.join(ratios)} |"
         except Exception as error:
             message = f"{type(error).__name__}: {error}".replace("\n", " ")[:300]
             yield f"| {name} | {message} | |"
@@ -306,9 +336,8 @@ def compiled() -> Iterator[str]:
         try:
             apart = gpu_compiled.difference(programs)
             times = _times(programs, jax.block_until_ready)
-            shown = ", ".join(f"{k} {1e3 * v:.3f}" for k, v in times.items())
-            ratio = times["wengert"] / times["jax"]
-            yield f"| {name} | {shown} | {ratio:.3f} | {apart:.1e} |"
+            ratio = _ratio(times, "wengert", "jax")
+            yield f"| {name} | {_milliseconds(times)} | {ratio:.3f} | {apart:.1e} |"
         except Exception as error:
             message = f"{type(error).__name__}: {error}".replace("\n", " ")[:300]
             yield f"| {name} | {message} | | |"

@@ -111,8 +111,8 @@ def users_frame(depth: int = 1) -> FrameType:
     `depth` is how many frames up to begin.
     """
     frame = sys._getframe(depth)
-    while frame.f_back and _is_between(frame.f_globals.get("__name__", "")):
-        frame = frame.f_back
+    while _is_between(frame.f_globals.get("__name__", "")) and (behind := frame.f_back):
+        frame = behind
     return frame
 
 

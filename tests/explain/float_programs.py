@@ -60,7 +60,7 @@ def inside_vmap():
     wg.vmap(lambda row: wg.sum(wg.log(row)))(x)  # here
 
 
-@meets("overflow encountered in multiply")
+@meets("overflow encountered in square")
 def in_float32():
     x = wg.asarray(np.float32(3e30))
     x * x  # here

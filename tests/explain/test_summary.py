@@ -45,7 +45,8 @@ def test_memory_that_several_nodes_keep_counts_once():
     assert tape.summary(y).bytes == 16 * N
     tape, y = recorded(lambda x: wg.sum((e := wg.exp(x)) * e * e), wg.ones(N))
     summary = tape.summary(y)
-    assert of(summary, "exp").bytes == 8 * N and of(summary, "exp").also_held_by == ("multiply",)
+    assert of(summary, "exp").bytes == 8 * N
+    assert set(of(summary, "exp").also_held_by) == {"multiply", "square"}
     assert of(summary, "multiply").bytes == 8 * N  # e * e
     assert sum(o.bytes for o in summary.operations) == summary.bytes == 16 * N
 

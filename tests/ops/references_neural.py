@@ -202,7 +202,7 @@ def lstm_step(xp: Any, x: Any, h: Any, c: Any, weight: Any) -> Any:
     i, f, a, o = xp.split(x + h @ weight, 4)
     i, f, a, o = _sigmoid(xp, i), _sigmoid(xp, f), xp.tanh(a), _sigmoid(xp, o)
     c = f * c + i * a
-    return o * xp.tanh(c), c, xp.concatenate([i, f, a, o])
+    return o * xp.tanh(c), c, xp.stack([i, f, a, o])
 
 
 def gru_step(xp: Any, x: Any, h: Any, weight: Any, bias: Any) -> Any:
@@ -210,7 +210,7 @@ def gru_step(xp: Any, x: Any, h: Any, weight: Any, bias: Any) -> Any:
     (x_r, h_r), (x_z, h_z), (x_n, h_n) = parts
     r, z = _sigmoid(xp, x_r + h_r), _sigmoid(xp, x_z + h_z)
     n = xp.tanh(x_n + r * h_n)
-    return (1 - z) * n + z * h, xp.concatenate([r, z, n, h_n])
+    return (1 - z) * n + z * h, xp.stack([r, z, n, h_n])
 
 
 def rnn_step(xp: Any, x: Any, h: Any, weight: Any, activation: str) -> Any:

@@ -11,8 +11,9 @@ import pytest
 
 import wengert as wg
 from wengert import backends, special
+from wengert.backends.namespace import FUNCTIONS
 from wengert.extend import REGISTRY
-from wengert.ops.families.compiled_rules import FUNCTIONS, compiled, expression
+from wengert.ops.families.compiled_rules import compiled, expression
 
 assert special.erf  # whose module declares operations when it is imported
 ENTRIES = [entry for entry in REGISTRY.values() if entry.op is not None]
@@ -97,15 +98,16 @@ def test_the_rule_of_first_order_is_the_kernel() -> None:
     assert op is not wg.sin.op and op is wg.sin.op.on(xp)  # type: ignore[attr-defined]
     x, g = np.linspace(0.0, 1.0, 5), np.arange(5.0)
     node = SimpleNamespace(dtype=x.dtype, shape=x.shape)
-    (part,) = op.pull(xp, g, node, [(None, 0, (x,))])
+    edges = [(SimpleNamespace(shape=x.shape), 0, (x,))]
+    (part,) = op.pull(xp, g, node, edges)
     np.testing.assert_allclose(part, g * np.cos(x), rtol=1e-15)
     assert kernels == {"rule_of_sin": 1}
     # other dtypes, blocks and recorded sweeps go by the operation's own rule
     half = SimpleNamespace(dtype=np.dtype("float32"), shape=x.shape)
-    op.pull(xp, g.astype("f4"), half, [(None, 0, (x,))])
-    op.pull(backends.NUMPY, g, node, [(None, 0, (x,))])
+    op.pull(xp, g.astype("f4"), half, edges)
+    op.pull(backends.NUMPY, g, node, edges)
     block = wg.Block((5,), (range(1, 2),), g[1:2])
-    (cut,) = op.pull(xp, block, node, [(SimpleNamespace(shape=(5,)), 0, (x,))])
+    (cut,) = op.pull(xp, block, node, edges)
     np.testing.assert_allclose(cut.values, (g * np.cos(x))[1:2], rtol=1e-15)
     assert kernels == {"rule_of_sin": 1}
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import wengert as wg
 from tests.ops.op_cases import apart, assert_near, check_on_strict, weights_like
-from wengert.backends import NUMPY, numpy_pooling
+from wengert.backends import NUMPY, numpy_pooling, numpy_tiles
 from wengert.backends.numpy_windows import Geometry
 from wengert.ops.neural import pooling, resampling, unfolding
 
@@ -51,6 +51,27 @@ def test_max_pool_of_numbers() -> None:
     assert wg.nn.max_pool1d(x, 2, stride=1, dilation=3).tolist() == [[[3, 5]]]
     values, places = wg.nn.max_pool1d(x[0], 2, return_indices=True)
     assert values.tolist() == [[5, 3]] and places.tolist() == [[1, 3]]
+
+
+@pytest.mark.parametrize("ties", ["even", "first"])
+@pytest.mark.parametrize("kernel", [(2, 2), (3, 4), (1, 2), (3, 1), (2, 8)], ids=str)
+def test_windows_that_cover_images(
+    kernel: tuple[int, int], ties: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    size = (3, 2)
+    random = np.random.default_rng(5)
+    shape = (2, 3, size[0] * kernel[0], size[1] * kernel[1])
+    geometry = Geometry(kernel, (0, 0), (1, 1))
+    g = random.standard_normal((2, 3, *size))
+    for x in (random.standard_normal(shape), random.integers(0, 3, shape).astype(float)):
+        y = numpy_pooling.max_pool(x, kernel=kernel, size=size, geometry=geometry)
+        given = {"inputs": x, "largest": y, "kernel": kernel, "geometry": geometry, "ties": ties}
+        assert numpy_tiles.cover(x, y, kernel, geometry)
+        got = numpy_pooling.max_pool_spread(g, **given)
+        with monkeypatch.context() as patch:
+            patch.setattr(numpy_tiles, "cover", lambda *_: False)
+            expected = numpy_pooling.max_pool_spread(g, **given)
+        np.testing.assert_allclose(got, expected, rtol=1e-15)
 
 
 def test_ties_share_evenly() -> None:

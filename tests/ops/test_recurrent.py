@@ -16,6 +16,7 @@ import wengert as wg
 from wengert import nn
 from wengert.errors import ShapeError
 from wengert.extend import REGISTRY
+from wengert.ops.neural import recurrence
 
 RANDOM = np.random.default_rng(3)
 TIME, BATCH, WIDTH, SIZE = 4, 3, 2, 2
@@ -114,6 +115,17 @@ def test_a_layer_is_a_loop(kind: str, options: Any) -> None:
     assert_near(first(*map(wg.asarray, given)), expected(*map(wg.asarray, given)))
     second, known = (wg.grad(weighted(f), numbers) for f in (first, expected))
     assert_near(second(*map(wg.asarray, given)), known(*map(wg.asarray, given)), 1e-9)
+
+
+@pytest.mark.parametrize("kind", GATES)
+def test_weights_are_multiplied_in_parts(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    given = arrays(kind)
+    gradients = wg.grad(weighted(lambda *a: layer(kind, *a)), argnums=tuple(range(len(given))))
+    whole = gradients(*given)
+    monkeypatch.setattr(recurrence, "SMALL", BATCH * SIZE)  # a column at a time
+    monkeypatch.setattr(recurrence, "NARROWEST", 1)
+    monkeypatch.setattr(recurrence.threads, "count", lambda: 1)
+    assert_near(gradients(*given), whole)
 
 
 @pytest.mark.parametrize("kind", GATES)

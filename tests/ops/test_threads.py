@@ -195,6 +195,18 @@ def test_batch_norm(dtype, shape, layout, shift, monkeypatch):
     agree(both(), plain(both, monkeypatch), dtype, scale=100 if shift else 10)
 
 
+def test_batch_norm_in_training_computes_moments_once(monkeypatch):
+    x = wg.asarray(RANDOM.standard_normal((4, 6, 70, 20)))
+    calls: list[Any] = []
+    compute = numpy_fused._channel_moments
+    monkeypatch.setattr(numpy_fused, "_channel_moments", lambda x: calls.append(x) or compute(x))
+    for _ in range(2):
+        _, mean, variance = wg.nn.batch_norm(x, training=True)
+    assert len(calls) == 2
+    np.testing.assert_allclose(mean.numpy(), x.numpy().mean((0, 2, 3)), atol=1e-12)
+    np.testing.assert_allclose(variance.numpy(), x.numpy().var((0, 2, 3), ddof=1), rtol=1e-12)
+
+
 def test_a_block_through_batch_norm_stays_in_its_channels():
     x, weight, bias = (
         wg.asarray(RANDOM.standard_normal(shape)) for shape in ((4, 6, 70, 20), (6,), (6,))

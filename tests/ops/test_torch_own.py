@@ -441,3 +441,18 @@ def test_layers_of_a_network_launch_what_pytorch_launches() -> None:
     del peer["clone"]
     assert mine.total() <= peer.total()
     assert mine["convolution_backward"] == peer["convolution_backward"] == 2
+
+
+def test_the_rule_of_a_square_is_one_product() -> None:
+    x = numbers(3, 4)
+    tensor = wg.asarray(x)
+    found = kernels_of(lambda: gradient(lambda x: wg.sum(x * x), tensor))
+    assert found["mul"] == 2  # the square, and its rule
+
+    def f(xp: Any, x: Any) -> Any:
+        y = xp.sin(x)
+        return xp.sum(x * x * y + y * y * y + y * y + y)
+
+    (got,) = gradient(lambda x: f(wg, x), tensor)
+    (expected,) = theirs(lambda a: f(torch, a[0]), [x])
+    torch.testing.assert_close(got._raw, expected)

@@ -10,7 +10,7 @@ import cupyx
 import cupyx.scipy.special
 import numpy as np
 
-from wengert.backends import strided_kernels
+from wengert.backends import cupy_kernels, strided_kernels
 from wengert.backends.libraries import Table
 
 
@@ -51,7 +51,8 @@ def _place(array: Any, where: int) -> Any:
 def compiled(xp: Any, name: str, arguments: Sequence[str], text: str) -> Any:
     """Return a kernel that CuPy compiles when it is first called."""
     given = ", ".join(f"T {argument}" for argument in arguments)
-    return cupy.ElementwiseKernel(given, "T result", f"result = {text}", name)
+    otherwise = cupy.ElementwiseKernel(given, "T result", f"result = {text}", f"{name}_of_any")
+    return cupy_kernels.launched(cupy, name, arguments, text, otherwise)
 
 
 TABLE = Table(
@@ -75,4 +76,5 @@ TABLE = Table(
     },
     writable=True,
     array=cupy.ndarray,
+    alike=cupy_kernels.functions(cupy),
 )

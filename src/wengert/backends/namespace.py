@@ -16,6 +16,8 @@ EXTENSIONS = {
     "nn": "wengert.backends.numpy_neural",
     "special": "wengert.backends.numpy_special",
 }
+#: Functions of one number that the standard and C have by the same name.
+FUNCTIONS = ("cos", "cosh", "exp", "expm1", "log", "log1p", "sin", "sinh", "sqrt", "tan", "tanh")
 
 
 def kind_of(dtype: Any) -> str:

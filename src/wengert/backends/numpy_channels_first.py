@@ -11,6 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -41,13 +42,22 @@ class _Layout(NamedTuple):
 
 def _layout(lengths: Ints, kernel: Ints, rows: slice, size: Ints, geometry: Geometry) -> _Layout:
     """Return the layout of the windows in some rows, of images with `lengths`."""
+    return _layout_of(tuple(lengths), tuple(kernel), rows.start, rows.stop, tuple(size), geometry)
+
+
+@lru_cache(maxsize=256)
+def _layout_of(
+    lengths: tuple[int, ...], kernel: tuple[int, ...], top: int, bottom: int,
+    size: tuple[int, ...], geometry: Geometry,
+) -> _Layout:  # fmt: skip
+    """Return `_layout` of the rows from `top` to `bottom`."""
     stride, offset, dilation = (values[0] for values in geometry)
-    here = rows.stop - rows.start
+    here = bottom - top
     steps = [divmod(k * dilation, stride) for k in range(kernel[0])]
     count = here + max(further for further, _ in steps)
     others = math.prod(size[1:])
     first = [
-        overlap(0, count, lengths[0], stride, offset - rows.start * stride - remainder, 1)
+        overlap(0, count, lengths[0], stride, offset - top * stride - remainder, 1)
         for remainder in range(stride)
     ]
     beside = list(zip(kernel, size, lengths, *geometry, strict=True))[1:]
@@ -103,6 +113,22 @@ def _multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
         np.matmul(a, b[..., part], out=out[..., part])
 
 
+def _at_once(first: int, taps: int, outputs: int) -> bool:
+    """Return whether windows are laid out for all taps: a few more rows, and one product."""
+    return first > 1 and outputs > 2 * taps
+
+
+def _reads(memory: Memory, laid: np.ndarray, layout: _Layout, at_once: bool) -> list[np.ndarray]:
+    """Return what each tap along the first axis reads, or what all of them read in one matrix."""
+    reads = [laid[..., at : at + layout.length] for at in layout.starts]
+    if not at_once:
+        return reads
+    images, groups, taps, length = reads[0].shape
+    stacked = held(memory, "taps", (images, groups, len(reads), taps, length), laid.dtype)
+    np.stack(reads, axis=2, out=stacked)
+    return [stacked.reshape(images, groups, -1, length)]
+
+
 def _pieces(
     x: np.ndarray, channels: int, kernel: Ints, size: Ints, geometry: Geometry
 ) -> list[tuple[slice, slice]]:
@@ -125,27 +151,21 @@ def convolve(
     first, _, outputs, taps = kernels.shape
     z = np.empty((x.shape[0], groups, outputs, math.prod(size)), x.dtype)
     others = math.prod(size[1:])
-    # A few rows of windows are laid out again for each tap rather than many rows of sums added up.
-    at_once = first > 1 and outputs > 2 * taps
+    at_once = _at_once(first, taps, outputs)
     if at_once:
-        kernels = np.ascontiguousarray(np.moveaxis(kernels, 0, 2)).reshape(groups, outputs, -1)
+        kernels = np.moveaxis(kernels, 0, 2).reshape(1, groups, outputs, -1)
     rises = None if bias is None else np.broadcast_to(bias, (w.shape[0],)).reshape(groups, -1, 1)
 
     def work(memory: Memory, images: slice, rows: slice) -> None:
         layout = _layout(x.shape[2:], kernel, rows, size, geometry)
         laid = _laid_out(memory, x, images, layout, groups)
-        reads = [laid[..., at : at + layout.length] for at in layout.starts]
+        reads = _reads(memory, laid, layout, at_once)
         out = z[images, :, :, rows.start * others : rows.stop * others]
-        if at_once:
-            stacked = held(memory, "taps", (len(laid), groups, first, *reads[0].shape[2:]), x.dtype)
-            np.stack(reads, axis=2, out=stacked)
-            _multiply(kernels, stacked.reshape(len(laid), groups, -1, layout.length), out)
-        else:
-            _multiply(kernels[0], reads[0], out)
-            for matrix, read in zip(kernels[1:], reads[1:], strict=True):
-                term = held(memory, "term", out.shape, x.dtype)
-                _multiply(matrix, read, term)
-                np.add(out, term, out=out)
+        _multiply(kernels[0], reads[0], out)
+        for matrix, read in zip(kernels[1:], reads[1:], strict=True):
+            term = held(memory, "term", out.shape, x.dtype)
+            _multiply(matrix, read, term)
+            np.add(out, term, out=out)
         if rises is not None:
             np.add(out, rises, out=out)
 
@@ -161,7 +181,9 @@ def convolve_weight(
     channels, outputs, places = x.shape[1] // groups, z.shape[1] // groups, z.shape[2:]
     taps, others = channels * math.prod(size[1:]), math.prod(places[1:])
     z = np.ascontiguousarray(z).reshape(z.shape[0], groups, outputs, -1)
-    total = np.zeros((size[0], groups, taps, outputs), x.dtype)
+    at_once = _at_once(size[0], taps, outputs)
+    shape = (1, groups, size[0] * taps) if at_once else (size[0], groups, taps)
+    total = np.zeros((*shape, outputs), x.dtype)
     lock = Lock()
 
     def work(memory: Memory, images: slice, rows: slice) -> None:
@@ -173,14 +195,16 @@ def convolve_weight(
             copied[...] = turned
             turned = copied
         terms = np.zeros_like(total)
-        for term, at in zip(terms, layout.starts, strict=True):
+        for term, read in zip(terms, _reads(memory, laid, layout, at_once), strict=True):
             for part in parts_of(layout.length, taps, outputs):
-                read = laid[..., at + part.start : at + part.stop]
-                term += np.add.reduce(np.matmul(read, turned[:, :, part]), axis=0)
+                term += np.add.reduce(np.matmul(read[..., part], turned[:, :, part]), axis=0)
         with lock:
             np.add(total, terms, out=total)
 
-    products.each(work, _pieces(x, x.shape[1], size, places, geometry), taps, outputs)
+    rows = x.shape[1] * (size[0] if at_once else 1)
+    products.each(work, _pieces(x, rows, size, places, geometry), taps, outputs)
+    if at_once:
+        total = total.reshape(groups, size[0], taps, outputs).swapaxes(0, 1)
     parted = total.reshape(size[0], groups, channels, *size[1:], outputs)
     weight = np.moveaxis(parted, (-1, 0), (1, 3))
     return weight.reshape(groups * outputs, channels, *size)

@@ -13,8 +13,10 @@ piece, and what comes from memory or goes there does so in a step without such n
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from threading import local
 from typing import Any
 
 import numpy as np
@@ -80,7 +82,9 @@ def _of_elements(work: Callable[..., None], *arrays: np.ndarray) -> None:
     def on_piece(a: int, b: int, one: np.ndarray, two: np.ndarray) -> None:
         work(*[f[a:b] for f in flat], one[: b - a], two[: b - a])
 
-    _in_pieces(on_piece, flat[0].size, 1, dtype, lambda rows: [aligned((rows,), dtype) for _ in range(2)])
+    _in_pieces(
+        on_piece, flat[0].size, 1, dtype, lambda rows: [aligned((rows,), dtype) for _ in range(2)]
+    )
 
 
 # -- the logistic loss ------------------------------------------------------------------------
@@ -106,23 +110,25 @@ def logistic_loss(x: np.ndarray, target: np.ndarray) -> np.ndarray:
 
 
 def logistic_loss_pull(x: np.ndarray, target: np.ndarray, g: np.ndarray) -> np.ndarray:
-    """Return g * ((1 - target) * sigmoid(x) - target * sigmoid(-x))."""
+    """Return g * (sigmoid(x) - target), accurate for targets 0 and 1.
+
+    With q = exp(-abs(x)), sigmoid(x) is q / (1 + q) below 0, and 1 - q / (1 + q) above.
+    """
     result = aligned_like(x)
     flat, goal, weights, out = (a.reshape(-1) for a in (x, target, g, result))
-    one = x.dtype.type(1)
+    one, spare = x.dtype.type(1), aligned((min(_STEP, x.size),), x.dtype)
     for a in range(0, x.size, _STEP):
         x, t, w, y = (part[a : a + _STEP] for part in (flat, goal, weights, out))
-        low, high = np.minimum(x, 0), np.maximum(x, 0)
-        np.exp(low, out=low)
-        np.negative(high, out=high)
-        np.exp(high, out=high)  # of both one is 1, and the other exp(-abs(x))
-        np.multiply(low, high, out=y)
-        y += one
-        low *= one - t
-        high *= t
-        low -= high
-        low *= w
-        np.divide(low, y, out=y)
+        q = np.abs(x, out=spare[: len(x)])
+        np.negative(q, out=q)
+        np.exp(q, out=q)
+        np.add(q, one, out=y)
+        np.divide(q, y, out=q)
+        np.copysign(q, x, out=q)
+        np.subtract(one, t, out=y)
+        y -= np.signbit(x)
+        y -= q
+        y *= w
     return result
 
 
@@ -349,8 +355,8 @@ def layer_norm(x: np.ndarray, weight: np.ndarray, bias: np.ndarray, eps: float) 
     return y
 
 
-def _laid_out(vector: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
-    """Return a vector once for each row of a piece."""
+def _laid_out(vector: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """Return a vector once for each row of a piece, or a column for each of its columns."""
     laid = aligned(shape, vector.dtype)
     laid[...] = vector
     return laid
@@ -401,6 +407,8 @@ def layer_norm_pull(
 
 #: Numbers of a channel lie side by side in runs. In shorter ones each step takes too long to begin.
 _SHORTEST = 16
+#: For at least so many images, what has a number for each channel is laid out as a whole image.
+_MANY = 4
 
 
 def suits_channels(x: Any, *others: Any) -> bool:
@@ -415,14 +423,10 @@ def _channels(x: np.ndarray) -> np.ndarray:
 
 def _of_channels(xs: np.ndarray, work: Callable[..., tuple[np.ndarray, ...]]) -> list[np.ndarray]:
     """Return sums over the batch of what ``work(a, b, scratch)`` returns for each image."""
-    sums: list[tuple[np.ndarray, ...]] = []
-
-    def add_up(a: int, b: int, scratch: np.ndarray) -> None:
-        parts = work(a, b, scratch[: b - a])
-        sums.append(tuple(np.add.reduce(part, axis=0, dtype=np.float64) for part in parts))
-
-    _by_images(add_up, xs)
-    return [np.add.reduce(parts, axis=0) for parts in zip(*sums, strict=True)]
+    found: list[tuple[np.ndarray, ...]] = []
+    _by_images(lambda a, b, scratch: found.append(work(a, b, scratch[: b - a])), xs)
+    parts = map(np.concatenate, zip(*found, strict=True))
+    return [np.add.reduce(part, axis=0, dtype=np.float64) for part in parts]
 
 
 def _by_images(work: Callable[..., None], xs: np.ndarray) -> None:
@@ -434,23 +438,55 @@ def _by_images(work: Callable[..., None], xs: np.ndarray) -> None:
 
 
 def _channel_means(xs: np.ndarray) -> np.ndarray:
-    """Return the mean of each channel, as a column."""
+    """Return the mean of each channel."""
     ones = np.ones(xs.shape[2], xs.dtype)
-    (sums,) = _of_channels(xs, lambda a, b, _: (np.vecdot(xs[a:b], ones),))
-    return (sums / (xs.size // xs.shape[1])).astype(xs.dtype)[:, None]
+    (sums,) = _of_channels(xs, lambda a, b, _: (np.matmul(xs[a:b], ones),))
+    means: np.ndarray = (sums / (xs.size // xs.shape[1])).astype(xs.dtype)
+    return means
+
+
+def _for_each(vector: np.ndarray, xs: np.ndarray) -> np.ndarray:
+    """Return a number for each channel in a form to compute with images: a whole one for many."""
+    column = vector.astype(xs.dtype, copy=False)[:, None]
+    return _laid_out(column, xs.shape[1:]) if len(xs) >= _MANY else column
+
+
+_here = local()
+
+
+@contextlib.contextmanager
+def moments_once() -> Iterator[None]:
+    """Have `channel_moments` computed once for each array within, which nobody may write to."""
+    before = getattr(_here, "known", None)
+    _here.known = {}
+    try:
+        yield
+    finally:
+        _here.known = before
 
 
 def channel_moments(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the mean and the variance of each channel."""
+    known = getattr(_here, "known", None)
+    if known is None:
+        return _channel_moments(x)
+    if id(x) not in known:
+        known[id(x)] = _channel_moments(x), x  # as long as x is here, no other has its number
+    moments: tuple[np.ndarray, np.ndarray] = known[id(x)][0]
+    return moments
+
+
+def _channel_moments(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     xs = _channels(x)
     means = _channel_means(xs)
+    away_from = _for_each(means, xs)
 
     def squares(a: int, b: int, c: np.ndarray) -> tuple[np.ndarray]:
-        np.subtract(xs[a:b], means, out=c)
+        np.subtract(xs[a:b], away_from, out=c)
         return (np.vecdot(c, c),)
 
     (sums,) = _of_channels(xs, squares)
-    return means[:, 0], (sums / (xs.size // xs.shape[1])).astype(x.dtype)
+    return means, (sums / (xs.size // xs.shape[1])).astype(x.dtype)
 
 
 def batch_norm(x: np.ndarray, weight: np.ndarray, bias: np.ndarray, eps: float) -> np.ndarray:
@@ -459,12 +495,13 @@ def batch_norm(x: np.ndarray, weight: np.ndarray, bias: np.ndarray, eps: float) 
     y = aligned_like(x)
     xs, ys = _channels(x), _channels(y)
     scales = weight / np.sqrt(variances + x.dtype.type(eps))
+    away_from, factor, rest = (_for_each(v, xs) for v in (means, scales, bias))
 
     def work(a: int, b: int, _: np.ndarray) -> None:
         out = ys[a:b]
-        np.subtract(xs[a:b], means[:, None], out=out)
-        np.multiply(out, scales[:, None], out=out)
-        np.add(out, bias[:, None], out=out)
+        np.subtract(xs[a:b], away_from, out=out)
+        np.multiply(out, factor, out=out)
+        np.add(out, rest, out=out)
 
     _by_images(work, xs)
     return y
@@ -480,22 +517,22 @@ def batch_norm_pull(
     """
     result = aligned_like(x)
     xs, gs, rs = _channels(x), _channels(g), _channels(result)
-    means, count = _channel_means(xs), x.size // x.shape[1]
+    away_from, count = _for_each(_channel_means(xs), xs), x.size // x.shape[1]
     ones = np.ones(xs.shape[2], x.dtype)
 
     def products(a: int, b: int, c: np.ndarray) -> tuple[np.ndarray, ...]:
-        np.subtract(xs[a:b], means, out=c)
-        return np.vecdot(c, c), np.vecdot(gs[a:b], c), np.vecdot(gs[a:b], ones)
+        np.subtract(xs[a:b], away_from, out=c)
+        return np.vecdot(c, c), np.vecdot(gs[a:b], c), np.matmul(gs[a:b], ones)
 
     squares, along, by_bias = _of_channels(xs, products)
     r = 1 / np.sqrt(squares / count + eps)
     factor = weight * r
-    columns = (factor, -factor * r * r * along / count, -factor * by_bias / count)
-    of_g, of_c, rest = (v.astype(x.dtype)[:, None] for v in columns)
+    numbers = (factor, -factor * r * r * along / count, -factor * by_bias / count)
+    of_g, of_c, rest = (_for_each(v, xs) for v in numbers)
 
     def work(a: int, b: int, c: np.ndarray) -> None:
         c, out = c[: b - a], rs[a:b]
-        np.subtract(xs[a:b], means, out=c)
+        np.subtract(xs[a:b], away_from, out=c)
         np.multiply(c, of_c, out=c)
         np.add(c, rest, out=c)
         np.multiply(gs[a:b], of_g, out=out)

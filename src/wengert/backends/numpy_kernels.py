@@ -22,9 +22,13 @@ def keep(x: np.ndarray, mask: np.ndarray, out: np.ndarray | None = None) -> np.n
     """Return x where the mask holds, else 0, perhaps in `out`.
 
     A product of numbers would make NaN of 0 * inf, and np.where takes ten times as long on
-    a mask whose next element cannot be guessed. A product of bits does neither.
+    a mask whose next element cannot be guessed. A product of bits does neither. The mask is made
+    numbers first, which NumPy would do in pieces.
     """
     bits = _BITS.get(x.dtype)
+    if bits is not None and out is None and type(mask) is np.ndarray and mask.shape == x.shape:
+        numbers = mask.astype(bits)
+        return np.multiply(x.view(bits), numbers, out=numbers).view(x.dtype)
     if bits is not None:
         there = None if out is None else out.view(bits)
         return np.multiply(x.view(bits), mask, out=there).view(x.dtype)
@@ -139,6 +143,8 @@ def einsum(subscripts: str, *operands: np.ndarray) -> np.ndarray:
 
 #: A sum of more terms than this is made pairwise, which einsum does not do.
 _TERMS = 1 << 16
+#: Of rows of so few numbers einsum begins a loop for each, which takes longer than two passes.
+_NARROW = 16
 
 
 def summed_product(g: np.ndarray, x: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
@@ -148,7 +154,8 @@ def summed_product(g: np.ndarray, x: np.ndarray, shape: tuple[int, ...]) -> np.n
     """
     lead = g.ndim - len(shape)
     kept = [i for i in range(lead, g.ndim) if shape[i - lead] != 1]
-    if g.size > _TERMS * math.prod(shape) or x.dtype != g.dtype:
+    few = kept[-1:] == [g.ndim - 1] and g.shape[-1] <= _NARROW and g.shape == x.shape
+    if few or g.size > _TERMS * math.prod(shape) or x.dtype != g.dtype:
         summed = tuple(i for i in range(g.ndim) if i not in kept)
         return total(g * x, axis=summed).reshape(shape)
     before = g.ndim - x.ndim
@@ -217,27 +224,33 @@ def total(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -
     return _added(x, axis=axis, dtype=dtype, keepdims=keepdims)
 
 
+def sum_of_rows(x: np.ndarray) -> np.ndarray:
+    """Return the sum of the rows of a matrix, as a product with ones where BLAS has one."""
+    ones = _ONES.get(x.dtype) if len(x) <= _SHORT else np.ones(len(x), x.dtype)
+    return _added(x, axis=0) if ones is None else ones[: len(x)].dot(x)
+
+
 def _sum_of_lines(x: np.ndarray, axis: Any, keepdims: bool) -> np.ndarray | None:
     """Return sums over neighbouring axes by products, if the lines in memory are short."""
     if not x.flags.c_contiguous:
         return None
     shape = x.shape
     ndim = len(shape)
-    if type(axis) is int:
-        first, number = axis % ndim, 1
-        count = shape[first]
-    elif axis:
-        first, number = axis[0] % ndim, len(axis)
-        if any(a % ndim != first + i for i, a in enumerate(axis)):
-            return None
-        count = math.prod(shape[first : first + number])
-    else:
+    if type(axis) is not int and not axis:
         return None
-    inner = math.prod(shape[first + number :])
+    axes: Any = (axis,) if type(axis) is int else axis
+    first, number = axes[0] % ndim, len(axes)
+    after = first + number
+    if number > 1 and [a % ndim for a in axes] != list(range(first, after)):
+        return None
+    count = shape[first] if number == 1 else math.prod(shape[first:after])
+    if after < ndim and count < 32:
+        return None
+    inner = math.prod(shape[after:])
     outer = x.size // (count * inner)
     if inner == 1 < outer and 1 < count <= _SHORT:
         sums = x.reshape(outer, count).dot(_ONES[x.dtype][:count])
-    elif 1 < inner <= _SHORT // 2 and count >= 32 and outer == 1:
+    elif 1 < inner <= _SHORT // 2 and outer == 1:
         ones = _ONES[x.dtype][:count] if count <= _SHORT else np.ones(count, x.dtype)
         sums = ones.dot(x.reshape(count, inner))
     elif 1 < inner <= _SHORT // 2 and count >= 64:
@@ -246,7 +259,7 @@ def _sum_of_lines(x: np.ndarray, axis: Any, keepdims: bool) -> np.ndarray | None
         return None
     if ndim == 2 and number == 1 and not keepdims:
         return sums
-    kept = (*shape[:first], *(1,) * (number if keepdims else 0), *shape[first + number :])
+    kept = (*shape[:first], *(1,) * (number if keepdims else 0), *shape[after:])
     return sums.reshape(kept)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from wengert.backends import numpy_tiles as tiles
 from wengert.backends.numpy_kernels import keep
 from wengert.backends.numpy_windows import Geometry, Ints, is_channels_last, overlap
 from wengert.backends.threads import PIECE, in_pieces
@@ -32,7 +33,7 @@ def _overlaps(
 
 def _each_image(work: Callable[[int, int], None], count: int, array: np.ndarray) -> None:
     """Call ``work(first, last)`` for images that cover `count`, a few at a time."""
-    in_pieces(work, count, PIECE // max(1, array.nbytes // max(1, count)))
+    in_pieces(work, count, 4 * PIECE // max(1, array.nbytes // max(1, count)))
 
 
 def _many_channels_last(x: np.ndarray, spatial: int) -> bool:
@@ -98,7 +99,11 @@ def _reduce(
             window = part[_along(axis, _only_window(taps[axis], geometry.dilation[axis]))]
             return ufunc.reduce(window, axis=axis + 1, dtype=x.dtype, keepdims=True, initial=blank)
         (places, positions), *others = taps[axis]
-        if places == slice(0, size[axis]):
+        whole = slice(0, size[axis])
+        if places == whole and others and others[0][0] == whole:
+            one, two = (part[_along(axis, p)] for p in (positions, others[0][1]))
+            total, others = ufunc(one, two), others[1:]
+        elif places == whole:
             total = part[_along(axis, positions)].copy()
         else:  # some windows begin outside
             total, others = _blank(part, axis, size[axis], blank), taps[axis]
@@ -202,6 +207,9 @@ class _Winners:
 def max_pool_spread(g: np.ndarray, **params: Any) -> np.ndarray:
     """Return g given to the elements of `inputs` that are the largest of a window."""
     winners = _Winners(**params)
+    known = (params["inputs"], params["largest"], params["kernel"])
+    if not winners.has_nan and tiles.cover(*known, params["geometry"]):
+        return tiles.max_spread(g, *known, params["ties"])
     images = winners.images(g)
     out = np.zeros(winners.x.shape, g.dtype)
 

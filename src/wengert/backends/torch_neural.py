@@ -39,13 +39,18 @@ def _frame(x: Any, kernel: Ints, size: Ints, geometry: Geometry) -> Any:
 
 
 @functools.lru_cache(4096)
-def convolution_padding(length: Ints, kernel: Ints, size: Ints, geometry: Geometry) -> Any:
-    """Return the equal padding of both sides that a geometry is, or None if it is none."""
-    stride, offset, dilation = geometry
-    for n, k, p, s, lo, d in zip(length, kernel, size, stride, offset, dilation, strict=True):
+def convolution_padding(x: Ints, w: Ints, size: Ints, geometry: Geometry) -> Any:
+    """Return the equal padding of both sides that a geometry is, for PyTorch's convolutions.
+
+    `x` and `w` are shapes. It is None if the padding is not equal, or if PyTorch has no function
+    for so many axes or for arrays without elements.
+    """
+    if 0 in (*x, *w, *size) or len(size) not in (1, 2, 3):
+        return None
+    for n, k, p, s, lo, d in zip(x[2:], w[2:], size, *geometry, strict=True):
         if lo < 0 or (n + 2 * lo - (k - 1) * d - 1) // s + 1 != p:
             return None
-    return tuple(offset)
+    return tuple(geometry.offset)
 
 
 def convolve(
@@ -55,14 +60,13 @@ def convolve(
     if x.dtype is not w.dtype or (bias is not None and bias.dtype is not x.dtype):
         x, w, *others = _alike(x, w) if bias is None else _alike(x, w, bias)
         bias = others[0] if others else None
+    padding = convolution_padding(x.shape, w.shape, size, geometry)
     spatial = len(size)
-    if not x.numel() or not w.numel() or 0 in size or spatial not in (1, 2, 3):
-        z = _by_taps(x, w, size, geometry, groups)
-        return z if bias is None else z + bias.reshape(-1, *(1 for _ in size))
-    kernel = w.shape[2:]
-    padding = convolution_padding(x.shape[2:], kernel, size, geometry)
     if padding is None:
-        x, padding = _frame(x, tuple(kernel), size, geometry), (0,) * spatial
+        if not x.numel() or not w.numel() or 0 in size or spatial not in (1, 2, 3):
+            z = _by_taps(x, w, size, geometry, groups)
+            return z if bias is None else z + bias.reshape(-1, *(1 for _ in size))
+        x, padding = _frame(x, tuple(w.shape[2:]), size, geometry), (0,) * spatial
     function: Any = _CONVOLVE[spatial]
     return function(x, w, bias, geometry.stride, padding, geometry.dilation, groups)
 
@@ -103,7 +107,7 @@ def convolve_weight(x: Any, z: Any, *, size: Ints, geometry: Geometry, groups: i
     if not x.numel() or not z.numel() or 0 in shape:
         return x.new_zeros(shape)
     places = tuple(z.shape[2:])
-    padding = convolution_padding(x.shape[2:], size, places, geometry)
+    padding = convolution_padding(x.shape, shape, places, geometry)
     if len(size) in (1, 2, 3) and not x.is_complex():
         if padding is None:
             x, padding = _frame(x, size, places, geometry), (0,) * len(size)
@@ -121,7 +125,7 @@ def convolve_input(z: Any, w: Any, *, size: Ints, geometry: Geometry, groups: in
     shape = (z.shape[0], groups * w.shape[1], *size)
     if not z.numel() or not w.numel() or 0 in shape:
         return z.new_zeros(shape)
-    padding = convolution_padding(size, kernel, places, geometry)
+    padding = convolution_padding(shape, w.shape, places, geometry)
     if len(size) in (1, 2, 3) and not z.is_complex():
         if padding is not None:
             return _pull(z, z.new_empty(shape), w, geometry, groups, padding, 0)

@@ -173,17 +173,15 @@ def _convolve_pull(
     """Return cotangents of images, kernels and, if there is one, a bias, by one call."""
     if x is None and w is None:
         return NotImplemented
-    x = g.new_empty(tuple(x_shape)) if x is None else x  # of what is not read, the shape is
-    w = g.new_empty(tuple(w_shape)) if w is None else w
+    x = g.new_empty(x_shape) if x is None else x  # of what is not read, the shape is
+    w = g.new_empty(w_shape) if w is None else w
     size = g.shape
-    if not _alike(g, x, w) or not g.numel() or not x.numel() or not w.numel() or len(size) > 5:
+    padding = convolution_padding(x.shape, w.shape, size[2:], geometry)
+    if padding is None or not _alike(g, x, w):
         return NotImplemented
-    padding = convolution_padding(x.shape[2:], w.shape[2:], size[2:], geometry)
-    if padding is None:
-        return NotImplemented
-    asked = (*wanted, False) if len(wanted) == 2 else wanted
+    asked, bias = ((*wanted, False), None) if len(wanted) == 2 else (wanted, (size[1],))
     return _convolution_pull(
-        g, x, w, (size[1],), geometry.stride, padding, geometry.dilation, False,
+        g, x, w, bias, geometry.stride, padding, geometry.dilation, False,
         (0,) * len(padding), groups, asked,
     )  # fmt: skip
 

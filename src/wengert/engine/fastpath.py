@@ -66,8 +66,8 @@ class Front:
     taken: str = "type({}) is _kind"
     #: what computes raw arrays
     xp: Any = backends.NUMPY
-    #: a function that computes the operation, in the place of its own
-    compute: Callable[..., Any] | None = None
+    #: what computes the operation in the place of its own: a function, or an expression of `when`'s
+    compute: Callable[..., Any] | str | None = None
 
 
 NATIVE = Front()
@@ -119,7 +119,7 @@ _NAMES: dict[str, Any] = {
     "_levels": levels.get, "_meet": meet, "_Node": Node, "_order": next_order, "_NOBODY": NOBODY,
     "_is_inexact": backends.is_inexact, "_is_narrow": backends.is_narrow,
     "_protected": backends.protected, "_plain": backends.plain,
-    "_DOUBLE": _DOUBLE, "_SINGLE": _SINGLE, "_finished": finished,
+    "_DOUBLE": _DOUBLE, "_SINGLE": _SINGLE, "_TRUTH": np.dtype(bool), "_finished": finished,
     "_explain_shapes": explain_shapes, "_frame_at": sys._getframe, "_witnesses": witnesses,
     "_constant": _constant, "_Kept": backends.Kept, "_QUICK": backends.QUICK,
 }  # fmt: skip
@@ -164,9 +164,9 @@ def _compiled(op: Op, front: Front, names: dict[str, Any]) -> Any:
     return found["call"]
 
 
-def _computing(op: Op, front: Front) -> Callable[..., Any]:
+def _computing(op: Op, front: Front) -> Any:
     """Return what computes an operation on raw arrays: a function of their library's, if any."""
-    found = front.compute or (op.numpy_function if front.xp is backends.NUMPY else None)
+    found: Any = front.compute or (op.numpy_function if front.xp is backends.NUMPY else None)
     if found is None:
         find = getattr(op.compute, "find", None)  # in a namespace, by name
         found = partial(op.compute, front.xp) if find is None else find(front.xp)
@@ -252,8 +252,8 @@ class _Source:
             parts += [f"    if type(_y) in (tuple, list, _Kept):\n        return {self.finish}"]
         parts += ["    _y = _asarray(_y)"]  # NumPy makes scalars of arrays without axes
         if front.kinds and self.count == 1:
-            parts += [f"_d = _y.dtype\nif _x0.dtype is not _d or {self.other_kind}:"]
-            parts += [f"    {self.unusual}"]
+            same = "((_k := _y.dtype) is _d or _k is _TRUTH)"  # what is true has no derivative
+            parts += [f"_d = _x0.dtype\nif {self.other_kind} or not {same}:\n    {self.unusual}"]
         parts += ["_z = _make()\n_z._raw = _y\n_z._node = None"]
         if any(op.picks):
             parts += [(self.one_parent, self.two_parents, self.parents)[min(self.count, 3) - 1]()]
@@ -262,6 +262,8 @@ class _Source:
 
     def computed(self) -> str:
         """Return the lines that compute; another thread in the same context is a RuntimeError."""
+        if isinstance(self.front.compute, str):
+            return f"_y = {self.front.compute}"
         given = f"{self.arrays}{self.settings}"
         if self.front.xp is not backends.NUMPY or self.front.errors is None:
             return f"_y = _compute({given})"
@@ -464,7 +466,7 @@ for _w in _witnesses:
     _z = _make()
     _z._raw = _y
     _z._node = None
-    if {self.recording}{self.inexact}:
+    if any(_ns) and {self.recording}{self.inexact}:
         _edges, _shapes, _t, _k = [], [], _NOBODY, 0
         for _n in _ns:
 {_indented(self.edge("_n", "_k", values), 3)}

@@ -99,7 +99,7 @@ def lower(op: Op, args: tuple[Any, ...]) -> tuple[Op, Any, list[Any], list[Node 
         xp = backends.NUMPY
         raws = [np.asarray(r) for r in raws]
     elif dtype is not None:
-        if any(map(backends.is_byte, raws)) or not (op.name in xp.own or op.family in xp.narrow):
+        if not (op.name in xp.own or op.family in xp.narrow) or any(map(backends.is_byte, raws)):
             op = for_dtypes(op, raws)
         else:
             op = op.on(xp)
@@ -214,14 +214,11 @@ def record(
     several = type(y) is tuple or type(y) is list
     if not edges or not (several or backends.is_inexact(y.dtype)):
         return tuple(map(wrap, y)) if several else wrap(y)
-    parent, argument, kept = edges[0]
-    others = tuple(edges[1:])
+    shape: Any = [tuple(part.shape) for part in y] if several else tuple(y.shape)
+    dtype: Any = [part.dtype for part in y] if several else y.dtype
+    whole = new_node(op, *edges[0], tuple(edges[1:]), tokens, shape, dtype)
     if not several:
-        return wrap(
-            y, new_node(op, parent, argument, kept, others, tokens, tuple(y.shape), y.dtype)
-        )
-    metas = [tuple(part.shape) for part in y], [part.dtype for part in y]
-    whole = new_node(op, parent, argument, kept, others, tokens, *metas)
+        return wrap(y, whole)
     return tuple(wrap(part, output_node(whole, i, part)) for i, part in enumerate(y))
 
 

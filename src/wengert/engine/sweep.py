@@ -56,8 +56,7 @@ def leading_to(sources: Collection[Node], entries: list[Node]) -> Collection[Nod
 class Carried:
     """The cotangents of nodes that a sweep has still to come to.
 
-    A sum that was made here is `owned`: it is dense, nothing else holds it, and what is added to it
-    is written into its memory.
+    A sum made here is `owned`: dense, and held by nobody else, so that more is added in place.
     """
 
     __slots__ = ("cotangents", "defers", "may_write", "owned", "xp")
@@ -69,10 +68,12 @@ class Carried:
     def add(self, op: Op, edge: Edge, part: Any, g: Any) -> None:
         """Add what an operation answers to `g` for the argument that an edge leads to."""
         if part is None:
-            return None
-        parent = edge[0]
-        if isinstance(part, Deferred) and not (self.defers or part.can_wait):
-            part = part.todense(self.xp)
+            return
+        parent, is_new = edge[0], op.fresh
+        if isinstance(part, Deferred):
+            if not (self.defers or part.can_wait):
+                part = part.todense(self.xp)
+            is_new = True
         # what is no array at all, `fit` has words for
         fits = getattr(part, "shape", None) == parent.shape and part.dtype is parent.dtype
         if not fits or type(part) is Block:
@@ -80,20 +81,18 @@ class Carried:
                 return self._add_result(edge, part)
             part = fit(self.xp, op, part, parent)
         held = self.cotangents.get(parent)
-        if held is None:
-            total, is_new = part, op.fresh
-        elif parent in self.owned and type(part) is type(held):
-            held += part  # NumPy's scalars become others
-            total, is_new = held, False
-        elif self.may_write and op.computes and part is not g and _is_array(part, held):
-            part += held
-            total, is_new = part, True
-        else:
-            total, is_new = add(self.xp, held, part, parent in self.owned), True
-        self.cotangents[parent] = total
-        if is_new and self.may_write and type(total) is not Block:
+        if held is not None:
+            is_new, own_array = True, type(part) is ndarray is type(held) and part.base is None
+            if parent in self.owned and type(part) is type(held):
+                held += part  # NumPy's scalars become others
+                part = held
+            elif own_array and self.may_write and op.computes and part is not g:
+                part += held
+            else:
+                part = add(self.xp, held, part, parent in self.owned)
+        self.cotangents[parent] = part
+        if is_new and self.may_write and type(part) is not Block:
             self.owned.add(parent)
-        return None
 
     def _add_result(self, edge: Edge, part: Any) -> None:
         """Add to the cotangent of one of an operation's several results."""
@@ -101,11 +100,6 @@ class Carried:
         parts = self.cotangents.setdefault(whole, [None] * len(whole.shape))
         held = parts[position]
         parts[position] = part if held is None else add(self.xp, held, part)
-
-
-def _is_array(part: Any, held: Any) -> bool:
-    """Whether a part is an array of its own, to which what is held can be added."""
-    return type(part) is ndarray is type(held) and part.base is None
 
 
 def reverse(
@@ -154,7 +148,7 @@ def reverse(
         if first is None or (ends and node in ends):
             continue
         op = node.op
-        if type(g) is Block or type(g) is list or isinstance(g, Deferred):
+        if type(g) is not array and (type(g) in (Block, list) or isinstance(g, Deferred)):
             g = _as_taken(xp, node, g, seeds, skips_empty)
         edges: Edges = ((first, node.argument, node.values), *node.others)
         for edge in edges:
@@ -170,16 +164,11 @@ def reverse(
             parts = iter(pull(xp, g, node, edges, own))
             for edge in edges:
                 parent, part = edge[0], next(parts)
-                if (
-                    fresh
-                    or type(part) is not array
-                    or part.shape != parent.shape
-                    or part.dtype is not parent.dtype
-                ):
-                    add_part(op, edge, part, g)
-                elif parent not in cotangents:  # this and the next are the usual cases
+                usual = type(part) is array and part.shape == parent.shape
+                usual = usual and part.dtype is parent.dtype
+                if usual and not fresh and parent not in cotangents:
                     cotangents[parent] = part
-                elif parent in owned:
+                elif usual and parent in owned:
                     cotangents[parent] += part
                 else:
                     add_part(op, edge, part, g)
@@ -188,7 +177,7 @@ def reverse(
         ):
             free(node)
     missing = sources - results.keys()
-    for node in missing.intersection(entries):  # a path, but no element of the target is on it
+    for node in missing and missing.intersection(entries):  # a path, but to no element
         results[node] = zero(node.shape, node.dtype, like=next(iter(seeds.values())))
     return results
 

@@ -61,6 +61,11 @@ def matmul_reached(region: Region, argument: int, shape: Any, shapes: Any) -> Re
     return (*batch, range(shape[-2]), region[-1])
 
 
+#: What is transposed in memory is copied for so many times as large a factor: BLAS has kernels for
+#: small matrices that take half the time if both lie as they are read.
+_FEW = 8
+
+
 def _multiplied(xp: Any, x1: Any, x2: Any) -> Any:
     """Return the matrix product; many of a column with a row are slow in NumPy's matmul.
 
@@ -71,6 +76,8 @@ def _multiplied(xp: Any, x1: Any, x2: Any) -> Any:
     if xp is backends.NUMPY and x1.ndim > 2 == x2.ndim and x1.size and x1.flags.c_contiguous:
         return np.matmul(x1.reshape(-1, x1.shape[-1]), x2).reshape(*x1.shape[:-1], x2.shape[-1])
     if xp is not backends.NUMPY or x1.shape[-1] != 1 or max(x1.ndim, x2.ndim) < 3:
+        if xp is backends.NUMPY and _FEW * x2.size <= x1.size and x1.flags.c_contiguous:
+            x2 = np.ascontiguousarray(x2)
         return xp.matmul(x1, x2)
     if x1.dtype.kind == x2.dtype.kind == "f":
         return np.einsum("...i,...j->...ij", x1[..., 0], x2[..., 0, :])
@@ -133,12 +140,21 @@ def _factors_of_first(xp: Any, g: Any, x2: Any, shapes: Any) -> Any:
 
 
 def _factors_of_second(xp: Any, g: Any, x1: Any, shapes: Any) -> Any:
+    if type(x1) is np.ndarray and x1.ndim == 2 == len(shapes[1]) and x1.dtype.kind == "f":
+        return x1, g
     return (conj(xp, as_rows(xp, x1)), as_rows(xp, g)) if len(shapes[1]) == 2 else None
+
+
+def _by_first(xp: Any, g: Any, x2: Any, shapes: Any) -> Any:
+    """Return the cotangent of x1."""
+    if type(g) is np.ndarray and g.ndim == 2 == x2.ndim and x2.dtype.kind == "f":
+        return g.dot(x2.T)
+    return _multiplied(xp, g, adjoint(xp, x2))
 
 
 matrix_product = contraction(
     "matmul",
-    lambda xp, g, x2, shapes: _multiplied(xp, g, adjoint(xp, x2)),
+    _by_first,
     _by_second,
     regions=_matmul_regions,
     reached=matmul_reached,

@@ -38,6 +38,8 @@ class Key(NamedTuple):
 
 def parse_key(key: Any, shape: tuple[int, ...]) -> Key:
     """Return an index expression for an array of `shape` in one form."""
+    if (element := _element(key, shape)) is not None:
+        return Key(element, True)
     given = [_part(p) for p in (key if isinstance(key, tuple) else (key,))]
     used = 0
     for part in given:
@@ -73,6 +75,17 @@ def parse_key(key: Any, shape: tuple[int, ...]) -> Key:
     if apart:
         parts = _arrays_first(parts, shape)
     return Key(tuple(parts), not has_arrays(parts))
+
+
+def _element(key: Any, shape: tuple[int, ...]) -> tuple[int, ...] | None:
+    """Return the position of an element that a key of integers selects; None for other keys."""
+    given = key if type(key) is tuple else (key,)
+    if len(given) != len(shape):
+        return None
+    for part, n in zip(given, shape, strict=True):
+        if type(part) is not int or not -n <= part < n:
+            return None
+    return tuple([part % n for part, n in zip(given, shape, strict=True)])
 
 
 def _is_between_arrays(given: list[Any], at: int) -> bool:
@@ -121,6 +134,8 @@ def has_arrays(parts: Any) -> bool:
 
 def selected_shape(parts: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[int, ...]:
     """Return the shape of x[parts], of one example, for an x of `shape`."""
+    if all(type(p) is int for p in parts):
+        return ()
     usual = int, slice, type(None), np.ndarray
     one = [p if isinstance(p, usual) else np.zeros(p.shape, np.intp) for p in parts]
     return np.broadcast_to(np.empty((), bool), shape)[tuple(one)].shape

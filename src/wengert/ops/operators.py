@@ -71,6 +71,14 @@ def _apply_if_known(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> An
     return apply(op, args, params) if all(map(_known, args)) else NotImplemented
 
 
+def _square_or_product(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+    """Return x * y; of a tensor with itself the square, whose rule is one product, not two."""
+    x, y = args
+    if x is y and type(x) is Tensor and backends.is_inexact(x.dtype):
+        return elementwise.square(x)
+    return _apply_if_known(op, args, params)
+
+
 def _if_known(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def operator(x1: Any, x2: Any, /) -> Any:
         usual = type(x1) is Tensor is type(x2) or (_known(x1) and _known(x2))
@@ -84,8 +92,10 @@ def _swapped(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
 
 def _install_operators(cls: type) -> None:
+    squares = Front(otherwise=_square_or_product, when="_x0 is not _x1")
     for name, function in {**_ARITHMETIC, **_COMPARISONS}.items():
-        method = caller(function.op, Front(otherwise=_apply_if_known))
+        front = squares if name == "mul" else Front(otherwise=_apply_if_known)
+        method = caller(function.op, front)
         setattr(cls, f"__{name}__", method)
         if name in _ARITHMETIC:
             setattr(cls, f"__r{name}__", _swapped(method))

@@ -10,9 +10,9 @@ from typing import Annotated, Any
 import numpy as np
 
 from wengert import backends
+from wengert.dialects import quiet
 from wengert.dialects.kernel.functions import Argument, Dialect, Function, Kind, function, named
 from wengert.dialects.kernel.readers import shown
-from wengert.dialects.quiet import Quiet
 from wengert.dialects.torch import dtypes
 from wengert.dialects.torch import kinds as K
 from wengert.dialects.torch.axes import check_same
@@ -39,6 +39,8 @@ def new(
 
 
 def _finish(raw: Any, layout: Any, device: Any, _: Any, requires_grad: Any) -> Tensor:
+    if layout is device is None and requires_grad is False:
+        return made(raw)
     return new(raw, layout, device, requires_grad)
 
 
@@ -80,7 +82,8 @@ def _put_method(name: str, call: Callable[..., Any]) -> None:
 def array_of(data: Any, kind: np.dtype | None = None) -> np.ndarray:
     """Return a new array of what a program gives as data."""
     if type(data) in (list, tuple) and {*map(type, data)} == {float}:  # quickly
-        return _filled(data, dtypes.or_default(kind))
+        kind = dtypes.or_default(kind)
+        return (_rounded if kind.kind in "fc" else _filled)(data, kind)
     if isinstance(data, Tensor):
         return np.array(data._raw) if kind is None else cast(data._raw, kind)
     if isinstance(data, (np.ndarray, np.generic)):
@@ -177,13 +180,20 @@ def _filled(values: Sequence[Any], kind: np.dtype) -> np.ndarray:
         number: Any = float if backends.kind_of(kind) == "f" else complex
         if {*map(type, values)} != {float}:
             values = [number(v) for v in values]
-        with Quiet():
-            if kind.kind in "fc":
-                return np.array(values, kind)
-            return np.array(values, np.float64).astype(kind)
+        return _rounded(values, kind)
     bits = 8 * kind.itemsize
     whole = [_whole(v, kind) % 2**bits for v in values]
     return np.array(whole, f"u{kind.itemsize}").astype(kind)
+
+
+def _rounded(values: Sequence[Any], kind: np.dtype) -> np.ndarray:
+    token = quiet.enter()
+    try:
+        if kind.kind in "fc":
+            return np.array(values, kind)
+        return np.array(values, np.float64).astype(kind)
+    finally:
+        quiet.leave(token)
 
 
 def _whole(value: Any, kind: np.dtype) -> int:

@@ -8,6 +8,7 @@ import weakref
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar, Token
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,6 +58,7 @@ class Running(NamedTuple):
     recomputed: dict[Any, Any]
 
 
+_VALUES, _OP, _CAPTURES = map(attrgetter, ("values", "op", "captures"))
 #: The innermost sweep that runs in this thread.
 running: ContextVar[Running | None] = ContextVar("wengert_torch_sweep", default=None)
 _OUTERMOST = (None, Token.MISSING)
@@ -248,20 +250,22 @@ def _add_in_place(held: Tensor, gradient: Tensor) -> None:
         memory.overwrite(held, ns.add(convert(held), convert(gradient)))
 
 
-def owning(taken: Sequence[Any], seen: bool = False) -> Callable[[Any], Any]:
-    """Return a function from gradients to gradients that share memory with nothing else.
+def owning(taken: Sequence[Any], seen: bool = False) -> Callable[[Any], Tensor]:
+    """Return a function from what a sweep found to tensors that share memory with nothing else.
 
-    `seen` says that a program's functions may have kept any of them.
+    `seen` says that a program's functions may have kept any of it.
     """
     keys = {id(memory.owner(raw)) for raw in taken if type(raw) is np.ndarray}
 
-    def own(g: Any) -> Any:
-        if type(g) is not np.ndarray:
-            return np.asarray(g) if isinstance(g, np.generic) else g
-        if seen or id(g) in keys or g.base is not None or not g.flags.writeable:
-            g = g.copy()
-        keys.add(id(g))
-        return g
+    def own(g: Any) -> Tensor:
+        raw, node = (g._raw, marked(g._node)) if type(g) is Native else (g, None)
+        if isinstance(raw, np.generic):
+            raw = np.asarray(raw)
+        elif type(raw) is np.ndarray:
+            if seen or id(raw) in keys or raw.base is not None or not raw.flags.writeable:
+                raw = raw.copy()
+            keys.add(id(raw))
+        return made(raw, node)
 
     return own
 
@@ -294,7 +298,8 @@ def target_of(value: Any, seed: Any, position: int) -> Node:
     if seed is not None:
         if not isinstance(seed, Tensor):
             raise TypeError(f"a gradient is of type {type(seed).__name__}; give a tensor or None")
-        same_kind = (seed._raw.dtype.kind == "c") == (raw.dtype.kind == "c")
+        mine, theirs = raw.dtype, seed._raw.dtype
+        same_kind = mine is theirs or (mine.kind == "c") == (theirs.kind == "c")
         if tuple(seed._raw.shape) != tuple(raw.shape) or not same_kind:
             raise RuntimeError(
                 f"gradient {position} has shape {list(seed._raw.shape)} and {seed.dtype}, and its "
@@ -343,20 +348,22 @@ def sweep(
     targets: list[Node], seeds: Sequence[Tensor], sources: set[Node] | None, keep: bool,
     create: bool, accumulates: bool = False,
 ) -> tuple[dict[Node, Any], Running]:  # fmt: skip
-    """Return the cotangents of nodes, as tensors of Wengert; of all leaves if none are given.
+    """Return the dense cotangents of nodes; of all leaves if none are given.
 
-    With them comes what is known of the sweep.
+    They are tensors of Wengert if they are recorded. With them comes what is known of the sweep.
     """
     nodes = ancestors(targets, GRAD)
-    check(nodes, sources, accumulates)
+    kept = set(map(type, map(_VALUES, nodes)))
+    if graph.Freed in kept or memory.WRITTEN:
+        check(nodes, sources, accumulates)
     wanted = {n for n in nodes if n.op is LEAF} if sources is None else sources
-    seen = any(kind.captures for kind in {type(n.op) for n in nodes})
+    seen = any(map(_CAPTURES, set(map(_OP, nodes))))
     if seen:
         nodes = _leaves_early(nodes)
     recording = switched(current(), create)
     # who does not record has no interest in what is computed on tensors
     interested = NOBODY if recording == PAUSED else recording
-    recorded = on_tensors(nodes, [convert(s) for s in seeds], interested)
+    recorded = on_tensors(nodes, seeds, interested)  # type: ignore[arg-type]  # like Wengert's
     xp: Any = ns if recorded else backends.NUMPY
     frame = users_frame()
     gone = graph.Freed()
@@ -376,10 +383,14 @@ def sweep(
             if this.cut:
                 reached = _reached(this)
                 cotangents = {node: g for node, g in cotangents.items() if node in reached}
-            return {node: _dense(xp, g, recorded) for node, g in cotangents.items()}
+            for node, g in cotangents.items():
+                if type(g) is ct.Block:
+                    cotangents[node] = g.todense(xp)
+            return cotangents
 
     try:
-        undo.append(graph.unpacked(nodes))
+        if graph.Packed in kept:
+            undo.append(graph.unpacked(nodes))
         undo += [observe(nodes) for observe in list(observers)]
         answers = swept() if mine.old_value in _OUTERMOST else callbacks.with_room(swept)
     finally:
@@ -388,12 +399,6 @@ def sweep(
         active.reset(token)
         running.reset(mine)
     return answers, this
-
-
-def _dense(xp: Any, g: Any, recorded: bool) -> Native:
-    if type(g) is ct.Block:
-        g = g.todense(xp)
-    return g if recorded else wrap_native(g)
 
 
 def _leaves_early(nodes: list[Node]) -> list[Node]:
@@ -490,14 +495,15 @@ def backward(
                     owner = node.owner()
                     if owner is not None:
                         check_leaf(owner)
-                        accumulate(owner, made(own(g._raw), marked(g._node)))
+                        accumulate(owner, own(g))
     finally:
         active.reset(after)
     watcher = watching.get()
     if watcher is not None:
         owners = [(node.owner(), g) for node, g in cotangents.items() if type(node) is Leaf]
         known = [(owner, g) for owner, g in owners if owner is not None]
-        watcher.asked(targets, [owner for owner, _ in known], [g for _, g in known])
+        found = [g if type(g) is Native else wrap_native(g) for _, g in known]
+        watcher.asked(targets, [owner for owner, _ in known], found)
 
 
 def _seen_parents(node: Node) -> list[Node]:
@@ -536,13 +542,14 @@ def move_retained(tensor: Tensor, before: Node | None) -> None:
 
 def source_of(value: Any, position: int) -> Node:
     """Return the node at which a tensor's gradient is found, or that of its hooks."""
-    if _given(value, position)._node is None or GRAD not in value._node.tokens:
+    node = value._node if isinstance(value, Tensor) else _given(value, position)._node
+    if node is None or GRAD not in node.tokens:
         raise RuntimeError(
             f"input {position}, of shape {list(value._raw.shape)}, requires no gradient; write "
             "x.requires_grad_() before the computation"
         )
     # nothing leads to a view that no gradients come to
-    return unreached(value) if is_unreached(value._node) else value._node
+    return unreached(value) if is_unreached(node) else node
 
 
 def behind_hooks(node: Node) -> Node:
@@ -558,9 +565,9 @@ def captured(nodes: list[Node]) -> list[Node]:
 
     As in PyTorch that is after a tensor's hooks, and before them if the sweep goes on behind it.
     """
+    if Hooked not in map(type, map(_OP, nodes)):
+        return nodes
     inner = [behind_hooks(node) for node in nodes]
-    if inner == nodes:  # nodes are equal only to themselves
-        return inner
     sources = list(inner)
     for k, node in enumerate(nodes):
         if node is not inner[k] and type(node) is not Leaf and len(nodes) > 1:
@@ -596,7 +603,7 @@ def grad(
     for position, node in enumerate(sources):
         g = cotangents.get(node)
         if g is not None:
-            answers.append(made(own(g._raw), marked(g._node)))
+            answers.append(own(g))
         elif materialize_grads:
             zeros = made(np.zeros(node.shape, node.dtype))
             answers.append(zeros.requires_grad_(create_graph))

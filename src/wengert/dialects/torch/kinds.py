@@ -97,6 +97,11 @@ def read_given(value: Any, at: Argument, x: Any = None) -> Tensor:
     raise TypeError(f"{at} is a {type(value).__name__}; give a tensor, as torch.tensor(x)")
 
 
+def _read_shape(value: Any, at: Argument, x: Any = None) -> tuple[int, ...]:
+    given = value if type(value) is Tensor else read_given(value, at)
+    return tuple(given._raw.shape)
+
+
 def _read_viewed(value: Any, at: Argument, x: Any = None) -> Tensor:
     """Return a tensor that is to be viewed; one that is a view of no more use raises here."""
     given = read_given(value, at)
@@ -132,15 +137,15 @@ Viewed = Annotated[Any, Kind(_read_viewed, "getattr({0}, '_held', 0) is None", t
 SeveralGiven = Annotated[
     Any, Kind(lambda values, at, x: [read_given(v, at) for v in _one_by_one(values)], tensor=True)
 ]
-ShapeOf = Annotated[
-    tuple[int, ...], Kind(lambda value, at, x: tuple(read_given(value, at)._raw.shape))
-]
+ShapeOf = Annotated[tuple[int, ...], Kind(_read_shape)]
 
 
 # -- other arguments -------------------------------------------------------------------------------
 
 
 def _read_axes(value: Any, at: Argument, x: Any) -> tuple[int, ...]:
+    if type(value) is int:
+        return READERS.named_axes(value, at, x)
     if isinstance(value, (tuple, list)) and not value:
         value = None
     return READERS.axes(value, at, x)

@@ -12,9 +12,9 @@ when they were made.
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable
 from typing import Any, NamedTuple
+from weakref import ref
 
 import numpy as np
 
@@ -127,7 +127,7 @@ def note_write(raw: np.ndarray, frame: Any = None) -> None:
     if frame is None:
         frame = users_frame()
     if before is None:
-        times, reference = 0, weakref.ref(whole, lambda _: WRITTEN.pop(key, None))
+        times, reference = 0, ref(whole, lambda _: WRITTEN.pop(key, None))
     else:
         times, reference = before.times, before.reference
     order = _last_write[0] = next_order()
@@ -193,8 +193,8 @@ def noted(
         node.label = label
         trace(node, users_frame(3))
     if type(raw) is np.ndarray:
-        given, base_array = tensor._raw, raw.base
-        near = base_array is given or (base_array is not None and base_array is given.base)
+        given, whole = tensor._raw, raw.base
+        near = whole is given or (whole is not None and whole is given.base)
         if not near and type(given) is np.ndarray and owner(raw) is not owner(given):
             if node is not None and label_of(node) == "ViewBackward0":
                 node.label = "UnsafeViewBackward0"
@@ -202,11 +202,11 @@ def noted(
         if WRITTEN:
             part._seen = _last_write[0]
     recording = active.get()
-    blind = not (grad := not recording or modes.GRAD in recording)
+    unseen = blind = bool(recording) and modes.GRAD not in recording
     if base is None:
         base, part._path = tensor, (step,)
     else:
-        part._path = (*path_of(tensor), step)
+        part._path = (*(path_of(tensor) if base._turns else tensor._path), step)
         several, blind = several or tensor._among, blind or tensor._blind
         if tensor._held is not None and type(raw) is np.ndarray:
             hold(part, node)
@@ -216,10 +216,13 @@ def noted(
     if several or blind:
         part._among, part._blind = several, blind
         if node is not None or base._node is not None:
-            if base.requires_grad and not grad:
+            if base.requires_grad and unseen:
                 node = unreached(part)
             hold(part, node)
-    _register(base, part)
+    views = base._views
+    if views is None or len(views) > 32:
+        views = _views_of(base)
+    views.append(ref(part))
     return part
 
 
@@ -286,16 +289,14 @@ def look_at(tensor: Tensor, again: bool = False) -> Node | None:
     return node
 
 
-def _register(base: Tensor, part: Tensor) -> None:
-    """Have a base know a view whose node is derived from its own."""
+def _views_of(base: Tensor) -> list[Any]:
+    """Return references to the views whose nodes are derived from that of a base, for another."""
     views = base._views
     if views is None:
-        base._views = [weakref.ref(part)]
-        return
-    count = len(views)
-    if count > 32 and not count & (count - 1):
+        views = base._views = []
+    elif len(views) > 32 and not len(views) & (len(views) - 1):
         views[:] = [r for r in views if r() is not None]
-    views.append(weakref.ref(part))
+    return views
 
 
 def _outdate(base: Tensor) -> None:
@@ -358,7 +359,7 @@ def derive(part: Tensor, name: str) -> Any:
             from wengert.dialects.torch.gradients import move_retained
 
             move_retained(part, former)
-    _register(base, part)
+    _views_of(base).append(ref(part))
     return part._raw if name == "_raw" else node
 
 
@@ -519,7 +520,7 @@ def overwrite(
                 node = nodes.behind(node)
         settle(base, path, node, own, label)
         if type(node) is Behind and own:
-            node.front = weakref.ref(tensor._node)
+            node.front = ref(tensor._node)
         elif tensor._retains and tensor is not base:
             derive(tensor, "_node")
     return None
@@ -674,7 +675,7 @@ def reshaped(tensor: Tensor, step: View, back: View, label: str) -> Tensor:
     else:  # a base that requires gradients later finds that the view was made before this write
         hold(tensor, None, tensor._held[1])
     if tensor is not base:
-        _register(base, tensor)
+        _views_of(base).append(ref(tensor))
     if view._node is not None:
         mark(view._node, label)
     return tensor

@@ -64,14 +64,15 @@ class Mode:
         self._set()
 
     def _set(self) -> None:
-        active.set(switched(current(), self._on))
+        active.set(switched(active.get() or TRACKING, self._on))
         if _inference.get():
             _enabled_within.set(self._on)
 
     def __exit__(self, *exception: object) -> None:
         before, within = self._before.pop()
         active.set(before)
-        _enabled_within.set(within)
+        if _enabled_within.get() is not within:
+            _enabled_within.set(within)
 
     def clone(self) -> Mode:
         """Return another context that sets the same."""
@@ -123,10 +124,12 @@ class _Usual(Mode):
     _sets = True
 
     def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
-        return object.__new__(cls) if function is None else cls()(function)
+        mode = object.__new__(cls)
+        mode._on, mode._before = cls._sets, []
+        return mode if function is None else mode(function)
 
     def __init__(self, function: Callable[..., Any] | None = None) -> None:
-        super().__init__(self._sets)
+        pass
 
 
 class enable_grad(_Usual):

@@ -89,8 +89,8 @@ def freeing(gone: Freed) -> Callable[[Node], None]:
     """Return what has a node give up its arrays; one that keeps none can be swept again."""
 
     def free(node: Node) -> None:
-        keeps = node.op.keeps
-        if keeps is False or type(node.values) is Freed:
+        op = node.op
+        if (keeps := op.keeps) is False or type(node.values) is Freed:
             return
         if keeps is None and not (
             type(node.values) is Packed or keeps_arrays(node) or is_part_written(node)
@@ -99,8 +99,8 @@ def freeing(gone: Freed) -> Callable[[Node], None]:
         node.values = gone
         if node.others:
             node.others = tuple([(parent, argument, gone) for parent, argument, _ in node.others])
-        if node.op.captures and hasattr(node.op, "release"):
-            node.op.release(gone)
+        if op.captures and hasattr(op, "release"):
+            op.release(gone)
 
     return free
 
@@ -228,7 +228,8 @@ def summed(xp: Any, nodes: list[Node], weights: list[Any]) -> dict[Node, Any]:
     start: dict[Node, Any] = {}
     for node, g in zip(nodes, weights, strict=True):
         if g is not None:
-            g = g if g.dtype == node.dtype else xp.astype(g, node.dtype)
+            same = g.dtype is node.dtype or g.dtype == node.dtype
+            g = g if same else xp.astype(g, node.dtype)
             start[node] = add(xp, start[node], g) if node in start else g
     return start
 

@@ -220,9 +220,9 @@ def powers_of(x: Any, y: Any) -> tuple[Forms, tuple[Any, ...]]:
         return (power if isinstance(x, Tensor) else number_to_power), (x, y)
     if not isinstance(y, (int, float, complex, np.generic)):
         return power, (x, y)
-    if type(x) is Tensor and type(y) is not bool and backends.is_inexact(x._raw.dtype):
+    if type(x) is Tensor and type(y) is not bool:
         short = powers.get(y)  # type: ignore[arg-type]
-        if short is not None:
+        if short is not None and backends.is_inexact(x._raw.dtype):
             return short, (x,)
     if y is True and _kind(x) == "b":
         return multiply, (x, x)

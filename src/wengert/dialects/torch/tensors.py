@@ -222,6 +222,13 @@ class Tensor(metaclass=WithLateMethods):
         self._grad_dtype = value
 
 
+# Python keeps the attributes of an instance in an array if the class knew their names early on.
+# An instance with others gets a dict, which takes longer to make than a view.
+_known = _new(Tensor)
+for _name in vars(Tensor)["__annotations__"]:
+    setattr(_known, _name, None)
+
+
 class Leaf(Node):
     """The node of a tensor that requires gradients and was not computed, and that tensor."""
 

@@ -35,7 +35,7 @@ def _by(operation: Any, function: Any = None, when: str = "", compute: Any = Non
 
 # NumPy takes any negative number for a length that it is to find
 _LENGTHS = "shape == (-1,) or not shape or min(shape) >= -1"
-RESHAPED = _by(shapes.reshape_to, shapes.reshape, _LENGTHS)
+RESHAPED = _by(shapes.reshape_to, shapes.reshape, _LENGTHS, "_x0.reshape(shape)")
 PERMUTED = _by(shapes.permuted)
 
 
@@ -59,6 +59,7 @@ def _reshaped_in_memory(x: Native, *, shape: tuple[int, ...]) -> Native:
 
 
 VIEWED = _by(shapes.reshape_to, _reshaped_in_memory, _LENGTHS, _in_memory)
+VIEWED_AS = _by(shapes.reshape_to, _reshaped_in_memory, "", _in_memory)  # the lengths of a tensor
 
 
 def viewed(tensor: Any, step: View, label: str, several: bool = False) -> Tensor:
@@ -70,13 +71,9 @@ def viewed(tensor: Any, step: View, label: str, several: bool = False) -> Tensor
 # -- parts -----------------------------------------------------------------------------------------
 
 
-def _taken(x: np.ndarray, *, parts: tuple[Any, ...]) -> np.ndarray:
-    """Return x[parts]; with an ellipsis NumPy makes no number of one element."""
-    found: np.ndarray = x[parts if parts and type(parts[-1]) is slice else (*parts, ...)]
-    return found
-
-
-_quick_part = _quick(slice_parts.op, compute=_taken)
+# with an ellipsis NumPy makes no number of one element
+_TAKEN = "_x0[parts if parts and type(parts[-1]) is slice else (*parts, ...)]"
+_quick_part = _quick(slice_parts.op, compute=_TAKEN)
 
 
 def sliced(x: Native, parts: tuple[Any, ...]) -> Native:
@@ -106,7 +103,7 @@ def parts_of(
     tensor: Any, several: Sequence[tuple[Any, ...]], label: str, one_node: bool
 ) -> tuple[Tensor, ...]:
     """Return several views, which are results of one node or of one each."""
-    found = [part_of(tensor, parts, label, one_node) for parts in several]
+    found = tuple([part_of(tensor, parts, label, one_node) for parts in several])
     if one_node and found and (found[0]._held is not None or found[0]._node is not None):
         show_as_one([p._held[0] if p._held is not None else p._node for p in found])
-    return tuple(found)
+    return found

@@ -16,7 +16,7 @@ from wengert.dialects.torch import kinds as K
 from wengert.dialects.torch.axes import misfit
 from wengert.dialects.torch.table import as_view, both, direct, guarded, in_place_view, put, view
 from wengert.dialects.torch.tensors import Native, Tensor, made, ns, wrap_native
-from wengert.dialects.torch.viewing import PERMUTED, RESHAPED, SLICED, VIEWED
+from wengert.dialects.torch.viewing import PERMUTED, RESHAPED, SLICED, VIEWED, VIEWED_AS
 from wengert.ops.copies import View
 
 _ALL = slice(None)
@@ -41,7 +41,7 @@ def view_or_bits(self: Any, *size: Any, dtype: Any = None) -> Tensor:
 put(("Tensor.view",), view_or_bits)
 
 
-@view("Tensor.view_as", of=VIEWED, label="ViewBackward0")
+@view("Tensor.view_as", of=VIEWED_AS, label="ViewBackward0")
 def view_as(self: K.Viewed, other: K.ShapeOf) -> tuple[int, ...]:
     """Return the same memory in the shape of another tensor."""
     return other

@@ -13,11 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from wengert.backends.namespace import Own
+from wengert.backends.namespace import FUNCTIONS, Own
 from wengert.engine.op import Op
-
-#: The functions of a namespace that C has by the same name.
-FUNCTIONS = ("cos", "cosh", "exp", "expm1", "log", "log1p", "sin", "sinh", "sqrt", "tan", "tanh")
 
 
 class Unwritten(Exception):

@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, Unpack
 
+from numpy import ndarray
+
 from wengert.engine.cotangents import Block, cut, unbroadcast_block
 from wengert.engine.node import Edges, Node, Values
 from wengert.engine.op import Op
@@ -47,17 +49,18 @@ class Contraction(Op):
         """Return the cotangents of the operands; to a sweep, products for what no rule reads."""
         if own is None or not self.factors:
             return super().pull(xp, g, node, edges)
+        is_block = type(g) is Block
         parts = []
         for parent, argument, values in edges:
             find, part = self.factors[argument], None
             if find is not None and parent.op.takes_deferred:
-                if type(g) is not Block:
-                    part = _products(find, xp, g, parent, values)
+                if not is_block:
+                    part = _products(find(xp, g, *values), parent)
                 else:
                     read, regions = self._touched(g, argument, values)
                     if same(regions[argument], whole(parent.shape)):
-                        part = _products(find, xp, g.values, parent, read)
-            if part is None and type(g) is Block:
+                        part = _products(find(xp, g.values, *read), parent)
+            if part is None and is_block:
                 part = self.pull_block(xp, g, node, parent, argument, values)
             elif part is None:
                 part = self.rules[argument](xp, g, *values)  # type: ignore[misc]
@@ -139,13 +142,24 @@ class Contraction(Op):
         return math.prod(map(len, region)) * terms
 
 
-def _products(find: Factors, xp: Any, g: Any, parent: Node, values: Any) -> Products | None:
-    """Return the cotangent of an operand as a product of factors, or None if it is none."""
-    pair = find(xp, g, *values)
+#: A product of so few numbers is computed sooner than it is kept as one.
+_SMALL = 1 << 11
+
+
+def _products(pair: tuple[Any, Any] | None, parent: Node) -> Any:
+    """Return the cotangent of an operand as a product of factors, or None if it is none.
+
+    A small one with fewer numbers than its factors is computed at once.
+    """
     if pair is None:
         return None
+    left, right = pair
+    if type(left) is ndarray and left.dtype is right.dtype is parent.dtype:
+        (rows, n), m = left.shape, right.shape[1]
+        if n * m <= min(_SMALL, rows * (n + m)) and parent.shape == (n, m):
+            return left.T.dot(right)
     products = Products(*pair)
-    fits = products.shape == parent.shape and pair[1].dtype == products.dtype == parent.dtype
+    fits = products.shape == parent.shape and pair[0].dtype == products.dtype == parent.dtype
     return products if fits else None
 
 

@@ -18,6 +18,7 @@ from wengert.engine.tensor import Tensor
 from wengert.ops import batching
 from wengert.ops.families.declare import Operation, Rule, Tests, by_name, declared, numpy_or, sample
 from wengert.ops.families.directions import Directions
+from wengert.ops.families.factored import FEW, Products
 from wengert.ops.families.structure import repeated, zeros_kept
 from wengert.regions import Region, sizes, whole
 
@@ -34,8 +35,8 @@ class Elementwise(Op):
     takes_rows = takes_directions = True
     #: whether the rules are transposes already, as for real, imag and conj
     transposed = False
-    #: ``(g, x, shape)`` on NumPy's arrays: what the rule says of an argument that was repeated, summed
-    #: as it is computed
+    #: ``(g, x, shape)`` on NumPy's arrays: the rule's answer about an argument that was repeated,
+    #: summed as it is computed
     summed: Callable[..., Any] | None = None
     #: for an operation that chooses among its arguments: which elements it takes of each
     chosen: tuple[Rule | None, ...]
@@ -54,15 +55,20 @@ class Elementwise(Op):
         rules: Any = self.rules
         otherwise = super().pull
 
-        def summed(xp: Any, g: Any, rule: Any, values: Values, shape: tuple[int, ...]) -> Any:
+        def summed(xp: Any, g: Any, edge: Edge) -> Any:
             """Return the answer about an argument that was repeated: add first, or meanwhile."""
-            if not values:
-                return rule(xp, unbroadcast(xp, g, shape))
-            if self.summed is not None and type(values[0]) is ndarray is type(g):
-                return self.summed(g, values[0], shape)
-            return rule(xp, g, *values)
+            parent, argument, values = edge
+            rule, shape = rules[argument], parent.shape
+            if values:
+                if self.summed is not None and type(values[0]) is ndarray is type(g):
+                    return self.summed(g, values[0], shape)
+                return rule(xp, g, *values)
+            waits = type(g) is ndarray and parent.op.takes_deferred and g.dtype is parent.dtype
+            if waits and g.ndim == 2 and len(g) <= FEW and g.shape[1:] == shape:
+                return Products(None, rule(xp, g))
+            return rule(xp, unbroadcast(xp, g, shape))
 
-        def pull(xp: Any, g: Any, node: Node, edges: Edges, own: bool = False) -> Sequence[Any]:
+        def pull(xp: Any, g: Any, node: Node, edges: Edges, own: Any = None) -> Sequence[Any]:
             dtype = node.dtype
             if type(g) is ndarray:
                 usual = dtype is _SINGLE or dtype is _DOUBLE
@@ -71,10 +77,11 @@ class Elementwise(Op):
             if not usual:
                 return otherwise(xp, g, node, edges)
             parts = []
-            for parent, argument, values in edges:
+            for edge in edges:
+                parent, argument, values = edge
                 rule = rules[argument]
-                if parent.shape != node.shape:
-                    parts.append(summed(xp, g, rule, values, parent.shape))
+                if own is not None and parent.shape != node.shape:
+                    parts.append(summed(xp, g, edge))
                 elif len(values) == 1:
                     parts.append(rule(xp, g, values[0]))
                 else:

@@ -2,42 +2,51 @@
 
 The gradient of a weight by way of ``x @ w`` is a product of ``x`` and a cotangent. A sweep need
 not multiply each of many small products out: it keeps the factors, and multiplies the factors of
-many steps at once. A program that asks with ``dense=False`` gets the factors themselves.
+many steps at once. A program that asks with ``dense=False`` gets the factors themselves. The
+gradient of a bias that was added to rows is a sum of rows, and waits in the same way.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from wengert import backends
+from wengert.backends.numpy_kernels import total
 from wengert.engine.cotangents import Deferred
 from wengert.engine.tensor import Tensor, wrap
 from wengert.errors import ShapeError
 
 #: Products of so few terms wait for more: to add matrices up takes longer than to multiply them.
-_FEW = 64
+FEW = 64
 #: How many numbers may wait in factors before they are multiplied out: some megabytes.
 _MANY = 1 << 20
 
 
 class Products(Deferred):
-    """The sum of products ``rows.T @ columns`` of pairs, and perhaps of a matrix, in a sweep."""
+    """The sum of products ``rows.T @ columns`` of pairs, and perhaps of a matrix, in a sweep.
+
+    Without `rows`, it is the sum of the rows of NumPy's arrays `columns`.
+    """
 
     __slots__ = ("base", "can_wait", "count", "dtype", "pairs", "shape")
 
     def __init__(self, rows: Any, columns: Any) -> None:
-        self.count, n = rows.shape  # each element is the sum of so many products
-        self.shape = (n, columns.shape[1])
-        self.dtype = rows.dtype
+        shape = columns.shape
+        self.count = count = shape[0]  # each element is the sum of so many products
+        self.shape = shape[1:] if rows is None else (rows.shape[1], shape[1])
+        self.dtype = columns.dtype
         self.pairs = [(rows, columns)]
         self.base: Any = None  # what has been multiplied out
-        self.can_wait = self.count <= _FEW and type(rows) is not Tensor
+        self.can_wait = count <= FEW and type(columns) is not Tensor
 
     @property
     def T(self) -> Products:
         """The transpose."""
+        if len(self.shape) < 2:
+            return self
         turned = self._copy()
         turned.shape = self.shape[::-1]
         turned.pairs = [(columns, rows) for rows, columns in self.pairs]
@@ -71,7 +80,7 @@ class Products(Deferred):
         return other + self.todense()
 
     def __getitem__(self, key: Any) -> Any:
-        if self.base is not None or not all(type(k) is slice for k in key):
+        if self.base is not None or len(key) < 2 or not all(type(k) is slice for k in key):
             return self.todense()[key]
         part = self._copy()
         part.pairs = [(rows[:, key[0]], columns[:, key[1]]) for rows, columns in self.pairs]
@@ -82,19 +91,25 @@ class Products(Deferred):
         if not self.pairs:
             return self.base
         rows, columns = self._factors()
-        product = rows.T.dot(columns) if type(rows) is np.ndarray else rows.T @ columns
+        if rows is None:
+            product = total(columns, axis=0)
+        else:
+            product = rows.T.dot(columns) if type(rows) is np.ndarray else rows.T @ columns
         return product if self.base is None else self.base + product
 
     def _factors(self) -> tuple[Any, Any]:
         if len(self.pairs) == 1:
             return self.pairs[0]
         rows, columns = zip(*self.pairs, strict=True)
-        xp = _namespace(rows[0])
-        return xp.concat(rows, axis=0), xp.concat(columns, axis=0)
+        xp = _namespace(columns[0])
+        return (
+            None if rows[0] is None else xp.concat(rows, axis=0),
+            xp.concat(columns, axis=0),
+        )
 
     def answer(self) -> Any:
         """Return the factors, if they have fewer numbers than the matrix, else the matrix."""
-        if self.base is not None or self.count * sum(self.shape) >= self.shape[0] * self.shape[1]:
+        if self.base is not None or self.count * sum(self.shape) >= math.prod(self.shape):
             return self.todense()
         rows, columns = self._factors()
         return Factored(rows.T, columns)

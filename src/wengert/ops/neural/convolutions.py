@@ -310,11 +310,22 @@ convolve_weight = _convolution(
         _sample((0, 2, 4), (0, 3, 2), size=(3,)),
     ],
 )  # fmt: skip
+
+
+def _bias_rule(xp: Any, g: Any) -> Any:
+    """Return the sums of channels; those of NumPy's images as a product, which BLAS does faster."""
+    if xp is not backends.NUMPY or not g.flags.c_contiguous:
+        return xp.sum(g, axis=(0, *range(2, len(g.shape))))
+    rows = g.reshape(g.shape[0] * g.shape[1], math.prod(g.shape[2:]))
+    sums = xp.matmul(rows, xp.ones((rows.shape[1],), dtype=g.dtype))
+    return xp.sum(sums.reshape(g.shape[:2]), axis=0)
+
+
 convolve_biased = _convolution(
     "nn.convolve_biased", "z", ("x", "w", "bias"),
     _x_rule,
     _w_rule,
-    lambda xp, g: xp.sum(g, axis=(0, *range(2, len(g.shape)))),
+    _bias_rule,
     samples=[
         _sample((2, 2, 4, 3), (3, 2, 2, 3), (3,), size=(3, 2), offset=(0, 1)),
         _sample((1, 4, 5), (4, 2, 2), (4,), size=(3,), stride=2, offset=1, groups=2),

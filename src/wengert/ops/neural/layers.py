@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
+from wengert.backends.numpy_kernels import sum_of_rows
 from wengert.engine.batching import Level
 from wengert.engine.cotangents import Block
 from wengert.engine.op import Op
@@ -72,6 +73,8 @@ def _affine_regions(region: Region, shapes: Any) -> tuple[Region, Region, Region
 
 
 def _weight_factors(xp: Any, g: Any, x: Any, shapes: Any) -> tuple[Any, Any]:
+    if type(g) is np.ndarray and g.ndim == 2 and x.dtype.kind == "f":  # the usual case
+        return x, g
     return conj(xp, as_rows(xp, x)), as_rows(xp, g)
 
 
@@ -90,10 +93,12 @@ def _row_rule(xp: Any, g: Any, x: Any, shapes: Any) -> Any:
 
 def _bias_rule(xp: Any, g: Any, shapes: Any) -> Any:
     """Return the sum over all but the last axis; of many, as a product, which BLAS does faster."""
-    rows = as_rows(xp, g)
+    rows = g if len(g.shape) == 2 else as_rows(xp, g)
     count = rows.shape[0]
     if count == 1:
         return xp.reshape(g, (g.shape[-1],))
+    if xp is backends.NUMPY:
+        return sum_of_rows(rows)
     if count * g.shape[-1] < _FEW:
         return xp.sum(rows, axis=0)
     return xp.matmul(xp.ones_like(rows[:, 0]), rows)
@@ -132,6 +137,12 @@ affine = contraction(
 )
 
 
+def _by_rows_rule(xp: Any, g: Any, weight: Any, shapes: Any) -> Any:
+    if type(g) is np.ndarray and g.ndim == 2 and weight.dtype.kind == "f":  # the usual case
+        return g.dot(weight)
+    return _by_rows(xp, g, conj(xp, weight))
+
+
 def _by_rows_regions(region: Region, shapes: Any) -> tuple[Region, Region, Region]:
     *batch, rows, columns = region
     inner = range(shapes[0][-1])
@@ -146,7 +157,7 @@ def _by_rows_of_examples(op: Op, level: Level, arrays: Any, mapped: Any, params:
 
 affine_by_rows = contraction(
     "nn.linear_by_rows",
-    lambda xp, g, weight, shapes: _by_rows(xp, g, conj(xp, weight)),
+    _by_rows_rule,
     _row_rule,
     _bias_rule,
     factors=(None, _row_factors, None),
@@ -162,6 +173,17 @@ affine_by_rows = contraction(
     reference=lambda x, weight, bias: x @ weight.T + bias,
     doc="Return x @ weight.T + bias, for a weight with a row for each element of the result.",
 )
+
+
+def _affine_by_rows(x: np.ndarray, weight: np.ndarray, bias: np.ndarray) -> np.ndarray:
+    if x.ndim != 2 or x.dtype is not bias.dtype:
+        return _affine(backends.NUMPY, x, weight.T, bias)
+    y = x.dot(weight.T)
+    y += bias
+    return y
+
+
+affine_by_rows.op.numpy_function = _affine_by_rows
 
 
 def linear(x: Any, weight: Any, bias: Any = None) -> Tensor:

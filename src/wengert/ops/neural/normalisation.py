@@ -374,11 +374,12 @@ def batch_norm(
         parts = _channel_parameters(x, weight, bias, "batch_norm")
         y, *both = _with_moments(x, *parts, axis=others, eps=eps)
         own = map(constant, both)
-    else:
-        if channel == 1:
+    elif channel == 1:
+        with fused.moments_once():
             y = by_channel(x, weight, bias, eps=eps, name="batch_norm")
-        else:
-            y = affine(standard(x, axis=others, eps=eps), weight, bias, (channel,), "batch_norm")
+            own = moments(x, others)
+    else:
+        y = affine(standard(x, axis=others, eps=eps), weight, bias, (channel,), "batch_norm")
         own = moments(x, others)
     moved = [
         new if before is None else constant(before + momentum * (new - before))

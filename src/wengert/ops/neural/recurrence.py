@@ -1,8 +1,8 @@
 """Recurrent layers on NumPy arrays: the loop over steps, and the loop back.
 
 Rows of all steps lie below each other, those of one step together. A `Step` says which rows a step
-has and where the states before it are. What does not depend on the step before is done for all
-steps at once: within the loops there is one product of matrices and a few passes over the rows.
+has and where the states before it are. Gates are (gates, rows, n) in memory: what is computed of a
+step is contiguous, and all passes over it are within the loop, while it is in cache.
 """
 
 from __future__ import annotations
@@ -12,6 +12,14 @@ from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from wengert.backends import threads
+
+#: OpenBLAS multiplies matrices with fewer terms as they lie. Larger ones it lays out first, which
+#: takes as long as the product with a few rows.
+SMALL = 1 << 19
+#: Into narrower matrices weights are not divided.
+NARROWEST = 32
 
 
 class Step(NamedTuple):
@@ -91,6 +99,34 @@ def _sigmoid_of_negative(x: np.ndarray) -> None:
     np.reciprocal(x, out=x)
 
 
+def _by_gates(x: np.ndarray, gates: int) -> np.ndarray:
+    """Return the columns of x, a part for each gate, as a view (gates, rows, n)."""
+    return x.reshape(len(x), gates, x.shape[1] // gates).swapaxes(0, 1)
+
+
+def _divided(weights: np.ndarray, rows: int) -> np.ndarray:
+    """Return matrices (gates, n, m) as (gates, parts, n, columns), to be multiplied by rows."""
+    gates, n, m = weights.shape
+    parts = max(1, -(-rows * n * m // SMALL))
+    if threads.count() > 1 or m % parts or m // parts < NARROWEST:
+        parts = 1
+    return np.ascontiguousarray(weights.reshape(gates, n, parts, m // parts).swapaxes(1, 2))
+
+
+def _multiply(rows: np.ndarray, weights: np.ndarray, out: np.ndarray) -> np.ndarray:
+    """Return the products (gates, rows, m) of rows with divided weights, written to `out`."""
+    gates, parts, _, columns = weights.shape
+    count = rows.shape[-2]
+    whole = out[:, :count]
+    np.matmul(rows, weights, out=whole.reshape(gates, count, parts, columns).swapaxes(1, 2))
+    return whole
+
+
+def _multiply_back(rows: np.ndarray, weights: np.ndarray, out: np.ndarray, spare: Any) -> None:
+    """Write to `out` the sum of products of rows (gates, rows, m) with divided weights."""
+    np.add.reduce(_multiply(rows[:, None], weights, spare), axis=0, out=out)
+
+
 # -- LSTM -------------------------------------------------------------------------------------
 
 
@@ -99,26 +135,27 @@ def lstm(
 ) -> tuple[np.ndarray, ...]:
     """Return hidden states, cells and gates for all rows; x has what does not depend on states."""
     x, h, c, weight = _promoted(x, h, c, weight)
-    n = h.shape[1]
-    gates = np.negative(x, order="C")
-    weight = np.negative(weight, order="C")
-    hidden, cells = np.empty((len(x), n), x.dtype), np.empty((len(x), n), x.dtype)
-    product = np.empty((len(h), 4 * n), x.dtype)
-    squashed = np.empty_like(h, order="C")
+    (rows, _), (count, n) = x.shape, h.shape
+    given, weights = _by_gates(x, 4), _divided(-_by_gates(weight, 4), count)
+    gates, product = (np.empty((4, m, n), x.dtype) for m in (rows, count))
+    hidden, cells, squashed = (np.empty((m, n), x.dtype) for m in (rows, rows, count))
     with np.errstate(over="ignore", under="ignore"):
         for step in steps_of(sizes, reverse):
-            start, stop = step.start, step.stop
-            gate, cell, spare = gates[start:stop], cells[start:stop], squashed[: stop - start]
-            gate += np.matmul(_before(h, hidden, step), weight, out=product[: stop - start])
-            np.tanh(gate[:, 2 * n : 3 * n], out=spare)
-            _sigmoid_of_negative(gate)
-            np.negative(spare, out=gate[:, 2 * n : 3 * n])
-            np.multiply(gate[:, n : 2 * n], _before(c, cells, step), out=cell)
-            np.multiply(gate[:, :n], gate[:, 2 * n : 3 * n], out=spare)
+            here = slice(step.start, step.stop)
+            gate, cell, spare = gates[:, here], cells[here], squashed[: step.stop - step.start]
+            negative = _multiply(_before(h, hidden, step), weights, product)
+            np.subtract(negative, given[:, here], out=gate)
+            i, f, a, o = gate
+            np.tanh(a, out=a)
+            np.negative(a, out=a)
+            _sigmoid_of_negative(gate[:2])
+            _sigmoid_of_negative(o)
+            np.multiply(f, _before(c, cells, step), out=cell)
+            np.multiply(i, a, out=spare)
             cell += spare
             np.tanh(cell, out=spare)
-            np.multiply(gate[:, 3 * n :], spare, out=hidden[start:stop])
-    return hidden, cells, gates
+            np.multiply(o, spare, out=hidden[here])
+    return hidden, cells, gates.swapaxes(0, 1)
 
 
 def lstm_pull(
@@ -126,40 +163,43 @@ def lstm_pull(
     reverse: bool,
 ) -> tuple[np.ndarray, ...]:  # fmt: skip
     """Return the cotangents of x, h, c and the weight, given those of the results or None."""
-    hidden, cells, gates = y
-    (rows, n), dtype = hidden.shape, hidden.dtype
-    i, f, a, o = (gates[:, k * n : (k + 1) * n] for k in range(4))
-    squashed = np.tanh(cells)
-    flat = np.empty((rows, 4 * n), dtype)
-    np.multiply(gates, 1 - gates, out=flat)
-    parts = flat.reshape(rows, 4, n)  # partials by the cell, and at last by the hidden state
-    parts[:, 0] *= a
-    parts[:, 1] *= states_before(c, cells, sizes, reverse)
-    np.multiply(i, 1 - a * a, out=parts[:, 2])
-    parts[:, 3] *= squashed
-    to_cell = o * (1 - squashed * squashed)
-    more = None
-    if g[2] is not None:
-        slopes = gates * (1 - gates)
-        slopes[:, 2 * n : 3 * n] = 1 - a * a
-        more = slopes * g[2]
-    by_h, by_c, spare = (np.zeros((len(h), n), dtype) for _ in range(3))
-    back = np.ascontiguousarray(weight.T)
-    for start, stop, _, _ in reversed(steps_of(sizes, reverse)):
-        part, count = parts[start:stop], stop - start
-        dh, dc = by_h[:count], by_c[:count]
+    hidden, cells, gates = y[0], y[1], y[2].swapaxes(0, 1)
+    (rows, n), count, dtype = hidden.shape, len(h), hidden.dtype
+    by_x = np.empty((rows, 4 * n), dtype)
+    parts, back = _by_gates(by_x, 4), _divided(_by_gates(weight, 4).swapaxes(1, 2), count)
+    by_h, by_c = np.zeros((count, n), dtype), np.zeros((count, n), dtype)
+    slopes, product = np.empty((4, count, n), dtype), np.empty((4, count, n), dtype)
+    squashed, spare = np.empty((count, n), dtype), np.empty((count, n), dtype)
+    for step in reversed(steps_of(sizes, reverse)):
+        here, first = slice(step.start, step.stop), slice(0, step.stop - step.start)
+        dh, dc, gate, part = by_h[first], by_c[first], gates[:, here], parts[:, here]
         if g[0] is not None:
-            dh += g[0][start:stop]
+            dh += g[0][here]
         if g[1] is not None:
-            dc += g[1][start:stop]
-        dc += np.multiply(dh, to_cell[start:stop], out=spare[:count])
-        part[:, :3] *= dc[:, None]
-        part[:, 3] *= dh
+            dc += g[1][here]
+        i, f, a, o = gate
+        by_i, by_f, by_a, by_o = slope = slopes[:, first]
+        np.subtract(1, gate, out=slope)
+        slope *= gate
+        np.multiply(a, a, out=by_a)
+        np.subtract(1, by_a, out=by_a)
+        more = None if g[2] is None else slope * g[2][here].swapaxes(0, 1)
+        t = np.tanh(cells[here], out=squashed[first])
+        by_i *= a
+        by_f *= _before(c, cells, step)
+        by_a *= i
+        by_o *= t
+        t *= t
+        np.subtract(1, t, out=t)
+        t *= o
+        dc += np.multiply(t, dh, out=spare[first])
+        np.multiply(slope[:3], dc, out=part[:3])
+        np.multiply(by_o, dh, out=part[3])
         if more is not None:
-            flat[start:stop] += more[start:stop]
-        np.matmul(flat[start:stop], back, out=dh)
-        dc *= f[start:stop]
-    return flat, by_h, by_c, states_before(h, hidden, sizes, reverse).T @ flat
+            part += more
+        _multiply_back(part, back, dh, product)
+        dc *= f
+    return by_x, by_h, by_c, states_before(h, hidden, sizes, reverse).T @ by_x
 
 
 # -- GRU --------------------------------------------------------------------------------------
@@ -170,73 +210,73 @@ def gru(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return hidden states, and the gates with what the first of them is multiplied by."""
     x, h, weight, bias = _promoted(x, h, weight, bias)
-    n = h.shape[1]
-    gates = np.empty((len(x), 4 * n), x.dtype)
-    hidden = np.empty((len(x), n), x.dtype)
-    product, both = np.empty((len(h), 3 * n), x.dtype), np.empty((len(h), 2 * n), x.dtype)
-    weight = np.ascontiguousarray(weight)
-    bias = np.ascontiguousarray(bias)
-    negative = np.negative(x[:, : 2 * n], order="C")
+    (rows, _), (count, n) = x.shape, h.shape
+    given, matrices, biases = _by_gates(x, 3), _by_gates(weight, 3), bias.reshape(3, 1, n)
+    signs = np.array([-1, -1, 1], x.dtype)[:, None, None]
+    weights, biases = _divided(matrices * signs, count), biases * signs
+    gates, product = np.empty((4, rows, n), x.dtype), np.empty((3, count, n), x.dtype)
+    hidden = np.empty((rows, n), x.dtype)
     with np.errstate(over="ignore", under="ignore"):
         for step in steps_of(sizes, reverse):
-            start, stop = step.start, step.stop
-            old, gate, row = _before(h, hidden, step), gates[start:stop], hidden[start:stop]
-            made = np.matmul(old, weight, out=product[: stop - start])
-            made += bias
-            opened, inner = both[: stop - start], made[:, 2 * n :]
-            np.subtract(negative[start:stop], made[:, : 2 * n], out=opened)
-            _sigmoid_of_negative(opened)
-            gate[:, : 2 * n], gate[:, 3 * n :] = opened, inner
-            new = np.multiply(opened[:, :n], inner, out=gate[:, 2 * n : 3 * n])
-            new += x[start:stop, 2 * n :]
+            here = slice(step.start, step.stop)
+            old, gate, row = _before(h, hidden, step), gates[:, here], hidden[here]
+            r, z, new, inner = gate
+            made = _multiply(old, weights, product)
+            made += biases
+            np.subtract(made[:2], given[:2, here], out=gate[:2])
+            _sigmoid_of_negative(gate[:2])
+            inner[...] = made[2]
+            np.multiply(r, inner, out=new)
+            new += given[2, here]
             np.tanh(new, out=new)
             np.subtract(old, new, out=row)
-            row *= opened[:, n:]
+            row *= z
             row += new
-    return hidden, gates
+    return hidden, gates.swapaxes(0, 1)
 
 
 def gru_pull(
     g: list[Any], y: Any, h: np.ndarray, weight: np.ndarray, sizes: Any, reverse: bool
 ) -> tuple[np.ndarray, ...]:
     """Return the cotangents of x, h, the weight and the bias."""
-    hidden, gates = y
-    (rows, n), dtype = hidden.shape, hidden.dtype
-    r, z, new, inner = (gates[:, k * n : (k + 1) * n] for k in range(4))
-    old = states_before(h, hidden, sizes, reverse)
-    slope_r, slope_z, slope = r * (1 - r), z * (1 - z), 1 - new * new
-    of_new = (1 - z) * slope
-    flat = np.empty((rows, 3 * n), dtype)
-    parts = flat.reshape(rows, 3, n)  # partials by the hidden state
-    np.multiply(of_new, inner, out=parts[:, 0])
-    parts[:, 0] *= slope_r
-    np.multiply(old - new, slope_z, out=parts[:, 1])
-    np.multiply(of_new, r, out=parts[:, 2])
-    more = more_new = None
-    if g[1] is not None:
-        of_r, of_z, of_n, of_inner = (g[1][:, k * n : (k + 1) * n] for k in range(4))
-        more_new = of_n * slope
-        more = np.concatenate(
-            [(more_new * inner + of_r) * slope_r, of_z * slope_z, more_new * r + of_inner], axis=1
-        )
-    total = np.empty((rows, n), dtype)
-    by_h, spare = np.zeros((len(h), n), dtype), np.empty((len(h), n), dtype)
-    back = np.ascontiguousarray(weight.T)
-    for start, stop, _, _ in reversed(steps_of(sizes, reverse)):
-        dh, part = by_h[: stop - start], flat[start:stop]
+    hidden, gates = y[0], y[1].swapaxes(0, 1)
+    (rows, n), count, dtype = hidden.shape, len(h), hidden.dtype
+    by_x, by_product = np.empty((rows, 3 * n), dtype), np.empty((rows, 3 * n), dtype)
+    x_parts, parts = _by_gates(by_x, 3), _by_gates(by_product, 3)
+    back = _divided(_by_gates(weight, 3).swapaxes(1, 2), count)
+    by_h, product = np.zeros((count, n), dtype), np.empty((3, count, n), dtype)
+    slopes, spare = np.empty((4, count, n), dtype), np.empty((count, n), dtype)
+    for step in reversed(steps_of(sizes, reverse)):
+        here, first = slice(step.start, step.stop), slice(0, step.stop - step.start)
+        dh, part = by_h[first], parts[:, here]
         if g[0] is not None:
-            dh += g[0][start:stop]
-        total[start:stop] = dh
-        parts[start:stop] *= dh[:, None]
+            dh += g[0][here]
+        more = None if g[1] is None else g[1][here].swapaxes(0, 1)
+        r, z, new, inner = gates[:, here]
+        by_r, by_z, by_new, by_inner = slopes[:, first]
+        np.subtract(1, z, out=by_z)
+        np.multiply(by_z, dh, out=by_new)
         if more is not None:
-            part += more[start:stop]
-        dh *= z[start:stop]
-        dh += np.matmul(part, back, out=spare[: stop - start])
-    by_x = flat.copy()
-    np.multiply(total, of_new, out=by_x[:, 2 * n :])
-    if more_new is not None:
-        by_x[:, 2 * n :] += more_new
-    return by_x, by_h, old.T @ flat, np.ones(rows, dtype) @ flat
+            by_new += more[2]
+        by_new *= np.subtract(1, np.multiply(new, new, out=by_r), out=by_r)
+        np.multiply(by_new, inner, out=by_r)
+        np.multiply(by_new, r, out=by_inner)
+        change = np.subtract(_before(h, hidden, step), new, out=spare[first])
+        change *= dh
+        if more is not None:
+            by_r += more[0]
+            change += more[1]
+            by_inner += more[3]
+        by_z *= z
+        by_z *= change
+        by_r *= r
+        by_r *= np.subtract(1, r, out=change)
+        dh *= z
+        x_parts[:, here] = slopes[:3, first]
+        part[:2], part[2] = slopes[:2, first], by_inner
+        dh += np.add.reduce(_multiply(part[:, None], back, product), axis=0, out=change)
+    old = states_before(h, hidden, sizes, reverse)
+    return by_x, by_h, old.T @ by_product, np.ones(rows, dtype) @ by_product
 
 
 # -- one state, one function ------------------------------------------------------------------
@@ -247,12 +287,12 @@ def rnn(
 ) -> np.ndarray:
     """Return hidden states for all rows."""
     x, h, weight = _promoted(x, h, weight)
-    hidden = np.array(x, order="C")
-    product = np.empty_like(h, order="C")
-    weight = np.ascontiguousarray(weight)
+    hidden, product = np.empty_like(x, order="C"), np.empty((1, *h.shape), x.dtype)
+    weights = _divided(weight[None], len(h))
     for step in steps_of(sizes, reverse):
-        row = hidden[step.start : step.stop]
-        row += np.matmul(_before(h, hidden, step), weight, out=product[: len(row)])
+        here = slice(step.start, step.stop)
+        (made,) = _multiply(_before(h, hidden, step), weights, product)
+        row = np.add(made, x[here], out=hidden[here])
         if activation == "tanh":
             np.tanh(row, out=row)
         else:
@@ -265,12 +305,17 @@ def rnn_pull(
     reverse: bool,
 ) -> tuple[np.ndarray, ...]:  # fmt: skip
     """Return the cotangents of x, h and the weight."""
-    flat = 1 - y * y if activation == "tanh" else (y > 0).astype(y.dtype)
-    by_h = np.zeros(h.shape, y.dtype)
-    back = np.ascontiguousarray(weight.T)
-    for start, stop, _, _ in reversed(steps_of(sizes, reverse)):
-        dh, part = by_h[: stop - start], flat[start:stop]
-        dh += g[start:stop]
+    by_x, by_h = np.empty(y.shape, y.dtype), np.zeros(h.shape, y.dtype)
+    back, product = _divided(weight.T[None], len(h)), np.empty((1, *h.shape), y.dtype)
+    for step in reversed(steps_of(sizes, reverse)):
+        here = slice(step.start, step.stop)
+        dh, part, row = by_h[: step.stop - step.start], by_x[here], y[here]
+        dh += g[here]
+        if activation == "tanh":
+            np.multiply(row, row, out=part)
+            np.subtract(1, part, out=part)
+        else:
+            part[...] = row > 0
         part *= dh
-        np.matmul(part, back, out=dh)
-    return flat, by_h, states_before(h, y, sizes, reverse).T @ flat
+        _multiply_back(part[None], back, dh, product)
+    return by_x, by_h, states_before(h, y, sizes, reverse).T @ by_x

@@ -40,6 +40,11 @@ def _parts(x: Any, count: int) -> list[Any]:
     return [x[:, k * n : (k + 1) * n] for k in range(count)]
 
 
+def _gates(x: Any) -> list[Any]:
+    """Return the gates of rows (rows, gates, n)."""
+    return [x[:, k, :] for k in range(x.shape[1])]
+
+
 def _scan(
     xp: Any, step: Callable[..., tuple[Any, ...]], x: Any, states: Sequence[Any], sizes: Sizes,
     reverse: bool,
@@ -101,7 +106,7 @@ def _of_examples(
         return xp.reshape(xp.moveaxis(x, 0, 1), (x.shape[1] * size, *x.shape[2:]))
 
     def parted(y: Tensor) -> Tensor:
-        return xp.moveaxis(xp.reshape(y, (y.shape[0] // size, size, y.shape[1])), 1, 0)
+        return xp.moveaxis(xp.reshape(y, (y.shape[0] // size, size, *y.shape[1:])), 1, 0)
 
     rows = [merged(x, m) for x, m in zip(arrays[:-count], mapped, strict=False)]
     sizes = tuple(n * size for n in params["sizes"])
@@ -138,7 +143,7 @@ def _lstm_values(xp: Any, x: Any, h: Any, c: Any, weight: Any, sizes: Sizes, rev
         i, f, a, o = _parts(rows + xp.matmul(h, weight), 4)
         i, f, a, o = _sigmoid(xp, i), _sigmoid(xp, f), xp.tanh(a), _sigmoid(xp, o)
         new = f * c + i * a
-        return o * xp.tanh(new), new, xp.concat([i, f, a, o], axis=1)
+        return o * xp.tanh(new), new, xp.stack([i, f, a, o], axis=1)
 
     return _scan(xp, step, x, (h, c), sizes, reverse)
 
@@ -149,20 +154,21 @@ def _lstm_rule(
     if xp is backends.NUMPY:
         return kernels.lstm_pull(g, y, h, c, weight, sizes, reverse)
     hidden, cells, gates = y
-    i, f, a, o = _parts(gates, 4)
+    i, f, a, o = _gates(gates)
     squashed = xp.tanh(cells)
-    slopes = xp.concat([i * (1 - i), f * (1 - f), 1 - a * a, o * (1 - o)], axis=1)
-    partials = slopes * xp.concat([a, _before(xp, c, cells, sizes, reverse), i, squashed], axis=1)
+    slopes = xp.stack([i * (1 - i), f * (1 - f), 1 - a * a, o * (1 - o)], axis=1)
+    partials = slopes * xp.stack([a, _before(xp, c, cells, sizes, reverse), i, squashed], axis=1)
     to_cell = o * (1 - squashed * squashed)
     more = None if g[2] is None else g[2] * slopes
-    back = xp.matrix_transpose(weight)
+    back, width = xp.matrix_transpose(weight), weight.shape[1]
 
     def step(start: int, stop: int, dh: Any, dc: Any) -> tuple[Any, ...]:
         dh = dh if g[0] is None else dh + g[0][start:stop, :]
         dc = dc if g[1] is None else dc + g[1][start:stop, :]
         dc = dc + dh * to_cell[start:stop, :]
-        part = xp.concat([dc, dc, dc, dh], axis=1) * partials[start:stop, :]
-        part = part if more is None else part + more[start:stop, :]
+        part = xp.stack([dc, dc, dc, dh], axis=1) * partials[start:stop, :, :]
+        part = part if more is None else part + more[start:stop, :, :]
+        part = xp.reshape(part, (stop - start, width))
         return part, xp.matmul(part, back), dc * f[start:stop, :]
 
     by_x, (by_h, by_c) = _scan_back(xp, step, (h, c), sizes, reverse)
@@ -196,7 +202,7 @@ def _gru_values(
         x_r, x_z, x_n = _parts(rows, 3)
         r, z = _sigmoid(xp, x_r + of_r), _sigmoid(xp, x_z + of_z)
         new = xp.tanh(x_n + r * inner)
-        return new + z * (h - new), xp.concat([r, z, new, inner], axis=1)
+        return new + z * (h - new), xp.stack([r, z, new, inner], axis=1)
 
     return _scan(xp, step, x, (h,), sizes, reverse)
 
@@ -205,7 +211,7 @@ def _gru_rule(xp: Any, g: Any, y: Any, h: Any, weight: Any, sizes: Sizes, revers
     if xp is backends.NUMPY:
         return kernels.gru_pull(g, y, h, weight, sizes, reverse)
     hidden, gates = y
-    r, z, new, inner = _parts(gates, 4)
+    r, z, new, inner = _gates(gates)
     old = _before(xp, h, hidden, sizes, reverse)
     slope_r, slope_z, slope = r * (1 - r), z * (1 - z), 1 - new * new
     of_new = (1 - z) * slope
@@ -213,7 +219,7 @@ def _gru_rule(xp: Any, g: Any, y: Any, h: Any, weight: Any, sizes: Sizes, revers
     partials = xp.concat(factors, axis=1)
     more: Any = None
     if g[1] is not None:
-        of_r, of_z, of_n, of_inner = _parts(g[1], 4)
+        of_r, of_z, of_n, of_inner = _gates(g[1])
         of_n = of_n * slope
         more = [(of_n * inner + of_r) * slope_r, of_z * slope_z, of_n * r + of_inner, of_n]
         more = xp.concat(more, axis=1)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
+from wengert.backends.numpy_fused import moments_once
 from wengert.dialects.kernel.functions import Argument
 from wengert.dialects.torch import conventions
 from wengert.dialects.torch.kinds import READERS, Input, Int, NamedAxes
@@ -71,8 +72,9 @@ def _by_channels(
         # copies: later training changes the statistics, and not what a node has kept
         mean, variance = (astype(ns.copy(constant(v)), kind) for v in (mean, variance))
         return normalisation.batch_norm(x, mean, variance, w, b, eps=float(eps))
-    y = normalisation.by_channel(x, w, b, eps=float(eps), name=name)
-    _move_towards((running_mean, running_var), x, (0, *range(2, x.ndim)), float(momentum))
+    with moments_once():
+        y = normalisation.by_channel(x, w, b, eps=float(eps), name=name)
+        _move_towards((running_mean, running_var), x, (0, *range(2, x.ndim)), float(momentum))
     return y
 
 

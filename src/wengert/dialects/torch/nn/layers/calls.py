@@ -140,12 +140,35 @@ def _start(module: Call) -> None:
     super(Call, module).__init__()
 
 
+class _Kept:
+    """A parameter that is found at once: Python raises an error before it asks `__getattr__`.
+
+    What a module has in its own dict comes first, and so does what a subclass says.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, module: Any, kind: Any = None) -> Any:
+        if module is None:
+            raise AttributeError(f"{kind.__name__} has no {self._name}, only modules have")
+        if kind.__getattr__ is _USUAL and self._name in (known := module._parameters):
+            return known[self._name]
+        return module.__getattr__(self._name)
+
+
+_USUAL = Module.__getattr__
+
+
 class Weighted(Call, passes="weight"):
     """A module with parameters, whose shapes follow from its options.
 
     Of the arguments of ``__init__``, `bias` says whether it has a parameter of that name, `affine`
     or `elementwise_affine` whether it has any, and `device` and `dtype` what they are like.
     """
+
+    weight: Any = _Kept("weight")
+    bias: Any = _Kept("bias")
 
     def _shapes(self) -> dict[str, tuple[int, ...]]:
         """Return the shape of each parameter."""

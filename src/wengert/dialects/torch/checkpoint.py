@@ -189,18 +189,14 @@ class Frame:
         if len(kinds) != len(self.kinds) or (self.checks and kinds != self.kinds):
             raise CheckpointError(
                 "torch.utils.checkpoint: a function must do the same each time; called again for "
-                f"the gradient, it saved {_shown(kinds)}, and at first {_shown(self.kinds)}"
+                f"the gradient, it saved {len(kinds)} tensors, the first of {kinds[:4]}, and "
+                f"before {len(self.kinds)}, the first of {self.kinds[:4]}"
             )
         return found
 
 
 def _kind(tensor: Tensor) -> tuple[Any, ...]:
     return tuple(tensor._raw.shape), tensor.dtype
-
-
-def _shown(kinds: list[Any]) -> str:
-    shapes = ", ".join(f"{list(shape)} {dtype}" for shape, dtype in kinds[:8])
-    return f"{len(kinds)} tensors ({shapes}{', ...' if len(kinds) > 8 else ''})"
 
 
 # -- with re-entry ---------------------------------------------------------------------------------

@@ -3,6 +3,9 @@
 The programs are in `programs.toml`: a repository, the commit, the path. They are fetched with git,
 and run twice as they stand, by the same launcher: with the library, and under `wengert run`. All
 numbers that a program prints, and those that its global variables hold at its end, are compared.
+
+Besides the libraries, programs import other packages: `pip install captum gpytorch jax matplotlib
+pymanopt torchdiffeq torchmetrics`. Without one, "does not run with torch" says which is missing.
 """
 
 from __future__ import annotations
@@ -208,14 +211,15 @@ def page(rows: list[tuple[Program, str, Run, Run]]) -> str:
     lines = [
         "# Public programs",
         "",
-        f"{same} of {len(rows)} programs that others have published, or that use packages which",
-        "others have written, give the same numbers with the library that they were written for",
-        "and, unchanged, under `wengert run`: those that they print, and those that their global",
-        "variables hold at the end. They run without a network, with a seed; TensorFlow's random",
-        "numbers are drawn by NumPy in both runs. Where numbers of single precision differ after",
-        "many steps, both runs were done again in double precision. Written by",
-        f"`python -m benchmarks.public --save` on {time.strftime('%Y-%m-%d')}. Times are processor",
-        "seconds of whole runs on one thread, imports included.",
+        f"These are {len(rows)} programs that others have published, or that use packages by",
+        f"others. Of these, {same} give the same numbers under `wengert run`, unchanged, as with",
+        "the library that they were written for: the numbers that they print, and those that",
+        "their global variables hold at the end. They run with a seed and without a network; in",
+        "both runs NumPy draws TensorFlow's random numbers. If single-precision numbers differed",
+        "after many steps, both programs ran again in double precision.",
+        "`python -m benchmarks.public --save` wrote this page on",
+        f"{time.strftime('%Y-%m-%d')}. Times are processor seconds of whole runs on one thread,",
+        "including imports.",
         "",
         "| program | commit | library | outcome | library, s | Wengert, s |",
         "|---|---|---|---|---|---|",

@@ -151,7 +151,7 @@ def test_there_is_no_accelerator() -> None:
     "name",
     [
         "fx", "nn.utils.prune", "nn.CTCLoss", "nn.functional.ctc_loss", "quantization",
-        "ao.quantization", "quantize_per_tensor", "distributions.Gamma",
+        "ao.quantization", "quantize_per_tensor", "distributions.Weibull",
     ],
 )  # fmt: skip
 def test_names_that_are_absent_say_what_to_write(name: str) -> None:

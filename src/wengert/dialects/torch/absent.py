@@ -74,13 +74,11 @@ _REASONS = {
     "autograd.graph.allow_mutation_on_saved_tensors": "write x.clone() before the write",
 }
 _DISTRIBUTIONS = """
-    AffineTransform Bernoulli Beta Binomial Cauchy Chi2 ContinuousBernoulli Dirichlet Distribution
-    Exponential ExponentialFamily FisherSnedecor Gamma GeneralizedPareto Geometric Gumbel HalfCauchy
-    HalfNormal Independent InverseGamma Kumaraswamy LKJCholesky Laplace LogNormal LogisticNormal
-    LowRankMultivariateNormal MixtureSameFamily Multinomial MultivariateNormal NegativeBinomial
-    Normal OneHotCategorical OneHotCategoricalStraightThrough Pareto Poisson RelaxedBernoulli
-    RelaxedOneHotCategorical StudentT TransformedDistribution Uniform VonMises Weibull Wishart
-    constraints kl kl_divergence register_kl transforms
+    AffineTransform Binomial Cauchy Chi2 ContinuousBernoulli Dirichlet Exponential
+    ExponentialFamily FisherSnedecor GeneralizedPareto Geometric Gumbel Independent InverseGamma
+    Kumaraswamy LogisticNormal LowRankMultivariateNormal MixtureSameFamily Multinomial
+    OneHotCategorical OneHotCategoricalStraightThrough Pareto RelaxedBernoulli
+    RelaxedOneHotCategorical VonMises Weibull Wishart transforms
 """
 _REASONS |= {
     f"distributions.{name}": "write its log-density with torch's functions, draw with torch.rand"

@@ -1,33 +1,34 @@
 """torch.utils.checkpoint: calls that are made again for the gradient, to save memory.
 
-Without re-entry a call is one node: it leads to what the function's results were computed from,
-and its rule calls the function again and sweeps what that records. With re-entry it is a Function.
+Without re-entry, hooks on saved tensors put a place in the place of each tensor that nodes save,
+and a sweep that comes to one calls the function again. With re-entry the call is a Function.
 """
 
 from __future__ import annotations
 
 import contextlib
-import copy
 import functools
 import warnings
+import weakref
 from collections.abc import Callable, Iterator, Sequence
-from operator import attrgetter
+from contextvars import ContextVar
 from typing import Any
 
-import numpy as np
-
 from wengert.dialects.quiet import aloud
-from wengert.dialects.torch import gradients, modes
-from wengert.dialects.torch import nodes as graph
+from wengert.dialects.torch import (
+    amp,
+    autocasts,
+    callbacks,
+    dtypes,
+    gradients,
+    hooks,
+    memory,
+    modes,
+)
 from wengert.dialects.torch.autograd_function import Function
 from wengert.dialects.torch.gradients import running
 from wengert.dialects.torch.table import NAMES, plain
-from wengert.dialects.torch.tensors import Leaf, Tensor, label_of, made, ns
-from wengert.engine.node import Edge, Node, active
-from wengert.engine.op import Op
-from wengert.engine.sweep import reverse
-from wengert.transforms.checkpoint import explored, now
-from wengert.trees import flatten
+from wengert.dialects.torch.tensors import Tensor, made
 
 
 @plain("utils.checkpoint.CheckpointError")
@@ -46,26 +47,32 @@ class Again:
 
     def __init__(
         self, function: Callable[..., Any], args: tuple[Any, ...], options: dict[str, Any],
-        keep_state: bool, context: Any = None, checks: bool = True,
+        keep_state: bool, context: Any = None,
     ) -> None:  # fmt: skip
-        self.function, self.args, self.options = function, args, options
+        self.function, self.options = function, options
         self.required = [_requires_grad(a) for a in (*args, *options.values())]
+        self.args = [_kept(arg) for arg in args]
         self.state = NAMES["get_rng_state"]() if keep_state and "get_rng_state" in NAMES else None
+        self.lowered = autocasts.current.get()
         self.context = context or contextlib.nullcontext()
-        #: whether to raise where it is not made as it was
-        self.checks = checks
-        self.ends: list[Node] = []
 
     def call(self, args: tuple[Any, ...] | None = None) -> Any:
         """Return what the function gives, random numbers included, as it did first."""
         options = self.options
         if args is None:  # what was a constant in the first call is one again
-            all_given = zip((*self.args, *options.values()), self.required, strict=True)
+            given = [arg() for arg in self.args]
+            all_given = zip((*given, *options.values()), self.required, strict=True)
             given = [v.detach() if _requires_grad(v) and not r else v for v, r in all_given]
             args = tuple(given[: len(self.args)])
             options = dict(zip(options, given[len(args) :], strict=True))
-        with self._random(), self.context:
+        with self._random(), self._autocast(), self.context:
             return aloud(self.function, *args, **options)
+
+    def _autocast(self) -> Any:
+        if self.lowered == autocasts.current.get():
+            return contextlib.nullcontext()
+        kind = None if self.lowered is None else dtypes.of_numpy(self.lowered)
+        return amp.autocast("cpu", kind, kind is not None)
 
     @contextlib.contextmanager
     def _random(self) -> Iterator[None]:
@@ -84,114 +91,112 @@ def _requires_grad(value: Any) -> bool:
     return isinstance(value, Tensor) and value.requires_grad
 
 
+def _kept(value: Any) -> Callable[[], Any]:
+    """Return what gives an argument back; hooks on saved tensors that are in force pack it."""
+    if not isinstance(value, Tensor):
+        return lambda: value
+    packing = callbacks.hooks_in_force()
+    if packing is not None:
+        held, node = hooks.pack(packing, value), value._node
+        return lambda: made(hooks.unpack(packing, held)._raw, node)
+    return _unwritten(value, "an argument of checkpoint was written to after the call")
+
+
+def _unwritten(tensor: Tensor, otherwise: str) -> Callable[[], Tensor]:
+    """Return what gives a tensor back, or raises if it was written to."""
+    writes = 0 if tensor._inference else memory.version(tensor)
+
+    def read() -> Tensor:
+        if not tensor._inference and memory.version(tensor) != writes:
+            raise RuntimeError(
+                f"a value needed for a gradient, of shape {list(tensor._raw.shape)}, was modified "
+                f"in place: {otherwise}; write the operation there without the underscore"
+            )
+        return tensor
+
+    return read
+
+
 # -- without re-entry ------------------------------------------------------------------------------
 
 
-class Recomputed(Op):
-    """A call that is made again; its rule sweeps what the new call records."""
+class _Place:
+    """Stands for a tensor that a node would save."""
 
-    family = "checkpoint"
-    captures = True
-    sees_unused = True
-    again: Again
-    live: list[int]
-    #: how many operations were recorded at first, and the shapes of results
-    count: int
-    shapes: list[tuple[int, ...]]
+    __slots__ = ("__weakref__",)
 
-    def pull(
-        self, xp: Any, g: Any, node: Node, edges: Sequence[Edge], own: bool = False
-    ) -> Sequence[Any]:
-        """Return the cotangents of the ends."""
-        parts = self.cotangents(xp, graph.weights_of(xp, g))
-        return [parts[argument] for _, argument, _ in edges]
 
-    def cotangents(self, xp: Any, weights: list[Any]) -> list[Any]:
-        """Return the cotangent of each end, given those of the results."""
-        outer = active.get()
-        token = active.set(modes.switched(outer, True))
+class _Stop(Exception):
+    """Ends a function that has saved again all that it saved at first."""
+
+
+class Frame:
+    """A call whose nodes save nothing: for each sweep, what they would save is computed again."""
+
+    def __init__(self, again: Again, stops: bool, checks: bool) -> None:
+        self.again, self.stops, self.checks = again, stops, checks
+        #: references to places, in the order of the saved tensors, and shapes and dtypes of these
+        self.places: list[weakref.ref[_Place]] = []
+        self.kinds: list[Any] = []
+        self.has_returned = False
+
+    def pack(self, tensor: Tensor) -> _Place:
+        """Return a place for a tensor, which is not kept."""
+        place = _Place()
+        self.places.append(weakref.ref(place))
+        self.kinds.append(_kind(tensor))
+        return place
+
+    def unpack(self, place: _Place) -> Tensor:
+        """Return the tensor of a place; each sweep calls the function again, and once."""
+        sweep = running.get()
+        known = {} if sweep is None else sweep.recomputed
+        if self not in known:
+            known[self] = self.recomputed()
         try:
-            before = now()
-            leaves = flatten(self.again.call())[0]
-        finally:
-            active.reset(token)
-        ends = self.again.ends
-        nodes: list[Any] = [getattr(leaves[i], "_node", None) for i in self.live if i < len(leaves)]
-        if len(nodes) != len(self.live) or None in nodes:
-            raise CheckpointError(f"{_OTHERWISE} returned something else")
-        inner, reached = explored(nodes, before, modes.TRACKING)
-        found = len(inner), _shapes(nodes), {end for end in reached if end.order < before}
-        same = found == (self.count, self.shapes, set(ends))
-        if not same and (self.again.checks or found[2] != set(ends)):
+            return known[self].pop(place)()
+        except KeyError:
             raise CheckpointError(
-                f"{_OTHERWISE} recorded {found[0]} operations on {len(found[2])} tensors with "
-                f"results of shapes {found[1]}, and at first {self.count} on {len(ends)} of shapes "
-                f"{self.shapes}"
+                "torch.utils.checkpoint: a saved tensor was asked for twice in one sweep; read "
+                "ctx.saved_tensors once in backward"
+            ) from None
+
+    def recomputed(self) -> weakref.WeakKeyDictionary[_Place, Callable[[], Tensor]]:
+        """Return what gives the tensors of all places that some node still needs."""
+        found: weakref.WeakKeyDictionary[_Place, Callable[[], Tensor]]
+        found = weakref.WeakKeyDictionary()
+        kinds: list[Any] = []
+
+        def pack(tensor: Tensor) -> Tensor:
+            tensor = made(tensor._raw)
+            position = len(kinds)
+            kinds.append(_kind(tensor))
+            if position < len(self.places):
+                place = self.places[position]()
+                if place is None:  # nothing needs it any more
+                    kinds[position] = self.kinds[position]
+                else:
+                    found[place] = _unwritten(tensor, "checkpoint's function wrote to it")
+                if self.stops and len(kinds) == len(self.places):
+                    raise _Stop
+            return tensor
+
+        within = hooks.saved_tensors_hooks(pack, lambda tensor: tensor)
+        with contextlib.suppress(_Stop), within, modes.enable_grad():
+            self.again.call()
+        if not self.has_returned:  # a sweep within the function: later operations were not saved
+            kinds = kinds[: len(self.kinds)]
+        if len(kinds) != len(self.kinds) or (self.checks and kinds != self.kinds):
+            raise CheckpointError(
+                "torch.utils.checkpoint: a function must do the same each time; called again for "
+                f"the gradient, it saved {len(kinds)} tensors, the first of {kinds[:4]}, and "
+                f"before {len(self.kinds)}, the first of {self.kinds[:4]}"
             )
-        seeds = graph.summed(xp, nodes, weights)
-        swept = sorted({*inner, *ends}, key=attrgetter("order"), reverse=True)
-        pack_again = graph.unpacked(swept, set(ends))
-        try:
-            answers = reverse(xp, swept, seeds, set(ends), xp is ns, None, ends=set(ends))
-        finally:
-            pack_again()
-        return [answers.get(end) for end in ends]
+        return found
 
 
-_OTHERWISE = (
-    "torch.utils.checkpoint: a function must do the same each time; called again for the gradient, "
-    "it"
-)
-
-
-def _shapes(nodes: list[Any]) -> list[tuple[int, ...]]:
-    return [tuple(node.shape) for node in nodes]
-
-
-def _without_reentry(again: Again, first: Any) -> Any:
-    for arg in again.args:
-        if isinstance(arg, Tensor):
-            _ = arg._node  # a view's node may have to be made first, outside of the call
-    before = now()
-    with first:
-        output = aloud(again.function, *again.args, **again.options)
-    leaves, rebuild = flatten(output)
-    live = [i for i, leaf in enumerate(leaves) if _is_new(leaf, before)]
-    if not live:
-        return output
-    nodes = [leaves[i]._node for i in live]
-    inner, ends = explored(nodes, before, modes.TRACKING)
-    again.ends = [end for end in ends if end.order < before]  # others are leaves of its own
-    if not again.ends:
-        return output
-    op = copy.copy(_template)
-    op.again, op.live, op.count = again, live, len(inner)
-    op.shapes = shapes = _shapes(nodes)
-    # arguments are read again, so a write to one is found out as for what other nodes keep
-    given = tuple(a._raw for a in again.args if isinstance(a, Tensor))
-    arrays = (graph.SOMETHING, *(raw for raw in given if type(raw) is np.ndarray))
-    keeps = any(
-        type(n.values) in (graph.Packed, graph.Freed) or graph.keeps_arrays(n) for n in inner
-    )
-    kept = (arrays,) if keeps else ()
-    edges = [(end, i, kept) for i, end in enumerate(again.ends)]
-    metas = list(zip(shapes, [node.dtype for node in nodes], strict=True))
-    joint = graph.joint_node(op, edges, modes.TRACKING, metas)
-    for position, i in enumerate(live):
-        raw = leaves[i]._raw
-        leaves[i] = made(raw, graph.node_of_result(joint, position, raw, label_of(nodes[position])))
-    return rebuild(leaves)
-
-
-_template = Recomputed(
-    "checkpoint", ("arrays",), lambda xp, *arrays: None, [lambda xp, g: g], variadic=True
-)
-
-
-def _is_new(leaf: Any, before: int) -> bool:
-    if not isinstance(leaf, Tensor) or leaf._node is None:
-        return False
-    return leaf._node.order > before and leaf.requires_grad and type(leaf._node) is not Leaf
+def _kind(tensor: Tensor) -> tuple[Any, ...]:
+    return tuple(tensor._raw.shape), tensor.dtype
 
 
 # -- with re-entry ---------------------------------------------------------------------------------
@@ -276,15 +281,18 @@ def _refuse(kwargs: dict[str, Any]) -> None:
 
 @plain(
     "utils.checkpoint.checkpoint",
-    differs="called again, the function runs to its end, whatever early_stop says; PyTorch's ends "
-    "with the last tensor that a node saves",
+    differs="a saved tensor that the function writes to in place is an error; PyTorch's gradient "
+    "may be wrong",
 )
 def checkpoint(
     function: Callable[..., Any], *args: Any, use_reentrant: bool | None = None,
     context_fn: Callable[[], tuple[Any, Any]] = noop_context_fn, determinism_check: str = "default",
     debug: bool = False, early_stop: bool = True, **kwargs: Any,
 ) -> Any:  # fmt: skip
-    """Return what a function gives; for the gradient it is called again."""
+    """Return what a function gives; for the gradient it is called again.
+
+    Without re-entry that call ends with the last tensor that an operation saves, if `early_stop`.
+    """
     use_reentrant, keep_state = _read(use_reentrant, kwargs)
     if use_reentrant:
         _refuse(kwargs)
@@ -301,8 +309,13 @@ def checkpoint(
     if not modes.is_grad_enabled() or modes.GRAD not in modes.current():
         with first:
             return function(*args, **kwargs)
-    checks = determinism_check != "none"
-    return _without_reentry(Again(function, args, kwargs, keep_state, later, checks), first)
+    stops = early_stop if _early_stop.get() is None else bool(_early_stop.get())
+    again = Again(function, args, kwargs, keep_state, later)
+    frame = Frame(again, stops, determinism_check != "none")
+    with hooks.saved_tensors_hooks(frame.pack, frame.unpack), first:
+        result = aloud(function, *args, **kwargs)
+    frame.has_returned = True
+    return result
 
 
 @plain("utils.checkpoint.checkpoint_sequential")
@@ -327,9 +340,22 @@ def checkpoint_sequential(
     return run(end, len(steps))(input)
 
 
-@plain(
-    "utils.checkpoint.set_checkpoint_early_stop", "utils.checkpoint.set_checkpoint_debug_enabled"
-)
-def _setting(value: Any) -> contextlib.nullcontext[None]:
+#: What a context says for all checkpoints that are made in it.
+_early_stop: ContextVar[bool | None] = ContextVar("wengert_torch_early_stop", default=None)
+
+
+@plain("utils.checkpoint.set_checkpoint_early_stop")
+@contextlib.contextmanager
+def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
+    """Return a context that says whether checkpoints made in it stop early."""
+    before = _early_stop.set(enable)
+    try:
+        yield
+    finally:
+        _early_stop.reset(before)
+
+
+@plain("utils.checkpoint.set_checkpoint_debug_enabled")
+def set_checkpoint_debug_enabled(enable: bool | None) -> contextlib.nullcontext[None]:
     """Return a context for a setting that changes nothing here."""
     return contextlib.nullcontext()

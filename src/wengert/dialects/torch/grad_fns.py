@@ -16,10 +16,10 @@ from wengert.dialects.torch.nodes import (
     Freed,
     Packed,
     Results,
+    as_unpacked,
     freed_error,
     is_shown,
     join,
-    unpack_all,
 )
 from wengert.dialects.torch.tensors import Leaf, Tensor, label_of, made
 from wengert.engine.fastpath import CONSTANTS
@@ -273,12 +273,9 @@ def _saved(node: Node, name: str, label: str) -> Any:
     if type(node.values) is Freed:
         raise freed_error(node)
     memory.check_unwritten([node])
-    packed = [node] if type(node.values) is Packed else []
-    back = unpack_all(packed)
-    try:
-        saved = dict(_kept(node, label, as_saved if packed else _tensor_of))
-    finally:
-        back()
+    tensor_of = as_saved if type(node.values) is Packed else _tensor_of
+    with as_unpacked(node):
+        saved = dict(_kept(node, label, tensor_of))
     short = name.removeprefix("_saved_")
     if short not in saved:
         raise AttributeError(

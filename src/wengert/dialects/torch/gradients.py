@@ -54,6 +54,8 @@ class Running(NamedTuple):
     #: leaves that have got theirs, and edges that a program's function gave None for
     done: set[Node]
     cut: set[tuple[Node, int]]
+    #: what checkpoints have computed again for it
+    recomputed: dict[Any, Any]
 
 
 _VALUES, _OP, _CAPTURES = map(attrgetter, ("values", "op", "captures"))
@@ -366,7 +368,7 @@ def sweep(
     frame = users_frame()
     gone = graph.Freed()
     gone.code, gone.last = frame.f_code, frame.f_lasti
-    this = Running(nodes, targets, wanted, accumulates, sources is not None, seen, set(), set())
+    this = Running(nodes, targets, wanted, accumulates, sources is not None, seen, set(), set(), {})
     token, mine = active.set(recording), running.set(this)
     undo: list[Callable[[], None]] = []
 
@@ -388,7 +390,7 @@ def sweep(
 
     try:
         if graph.Packed in kept:
-            undo.append(graph.unpacked(nodes, wanted))
+            undo.append(graph.unpacked(nodes))
         undo += [observe(nodes) for observe in list(observers)]
         answers = swept() if mine.old_value in _OUTERMOST else callbacks.with_room(swept)
     finally:

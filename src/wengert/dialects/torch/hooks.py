@@ -96,8 +96,10 @@ def _pack_node(node: Node, hooks: saved_tensors_hooks) -> None:
     parents = {argument: parent for parent, argument, _ in node.edges}
 
     def packed(read: str, value: Any) -> Any:
-        if type(value) is tuple and value and type(value[0]) is np.ndarray:
-            return tuple(held(v, parents.get(i)) for i, v in enumerate(value))
+        if type(value) is tuple and np.ndarray in map(type, value):  # all arguments, or an index
+            origins = parents if read == "arrays" else {}
+            parts = enumerate(value)
+            return tuple(held(v, origins.get(i)) if type(v) is np.ndarray else v for i, v in parts)
         if type(value) is not np.ndarray or grad_fns.is_constant(value):
             return value
         parent = parents.get(op.args.index(read)) if read in op.args else None
@@ -114,7 +116,7 @@ def _pack_node(node: Node, hooks: saved_tensors_hooks) -> None:
     others = tuple((p, a, edge(a, v)) for p, a, v in node.others)
     # tapes of Wengert, such as those of torch.func.jvp, read what is there
     values = Packed(first if node.tokens == modes.TRACKING else node.values)
-    values.unpack = lambda node: _unpack(node, hooks, first, others)
+    values.unpack = lambda node: _unpack(node, hooks, first, [kept for _, _, kept in others])
     node.values = values
     if node.tokens == modes.TRACKING:
         node.others = others
@@ -122,14 +124,19 @@ def _pack_node(node: Node, hooks: saved_tensors_hooks) -> None:
 
 def _unpack(node: Node, hooks: saved_tensors_hooks, first: Any, others: Any) -> None:
     node.values = _unpacked(hooks, first)
-    node.others = tuple((p, a, _unpacked(hooks, kept)) for p, a, kept in others)
+    node.others = tuple(
+        (p, a, _unpacked(hooks, kept)) for (p, a, _), kept in zip(node.others, others, strict=True)
+    )
 
 
-def _unpacked(hooks: saved_tensors_hooks, value: Any) -> Any:
-    """Return what is kept for a value of a node, or for several, unpacked."""
-    if type(value) is tuple:
-        return tuple(_unpacked(hooks, v) for v in value)
-    return unpack(hooks, value.packed)._raw if type(value) is _Held else value
+def _unpacked(hooks: saved_tensors_hooks, values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return values of a node with what is kept for some of them, or for parts, unpacked."""
+    return tuple([
+        unpack(hooks, value.packed)._raw if type(value) is _Held
+        else _unpacked(hooks, value) if type(value) is tuple and _Held in map(type, value)
+        else value
+        for value in values
+    ])  # fmt: skip
 
 
 @plain("autograd.graph.save_on_cpu")

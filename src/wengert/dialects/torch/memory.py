@@ -616,8 +616,8 @@ def _move(value: Native, raw: np.ndarray) -> None:
     node, old, whole = value._node, value._raw, _counted(raw)
     assert node is not None
     spoilt = any(a is not old and _counted(a) is whole for a in nodes.arrays_of(node))
-    node.values = tuple([raw if v is old else v for v in node.values])
-    if node.others:
+    if type(node.values) is not nodes.Packed:
+        node.values = tuple([raw if v is old else v for v in node.values])
         node.others = tuple(
             (parent, argument, tuple([raw if v is old else v for v in values]))
             for parent, argument, values in node.others

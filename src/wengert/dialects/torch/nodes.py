@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import functools
 import weakref
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -18,7 +19,7 @@ from wengert.engine.cotangents import Block, add
 from wengert.engine.node import Edge, Edges, Node, Tokens, meet, new_node
 from wengert.engine.op import ALIAS, OUTPUT, Op
 from wengert.engine.record import output_node
-from wengert.engine.sweep import leading_to, reverse
+from wengert.engine.sweep import leading_to, recorded_edges, reverse
 from wengert.ops.copies import COPY, Key
 
 # -- the arrays that a node keeps ------------------------------------------------------------------
@@ -39,9 +40,13 @@ def arrays_of(node: Node) -> Iterable[np.ndarray]:
                 yield from (v for v in value if type(v) is np.ndarray)
 
 
+#: Views whose positions stand for strides.
+_VIEWS = ("AsStridedBackward0", "UnfoldBackward0", "GatherFlatBackward0")
+
+
 def keeps_arrays(node: Node) -> bool:
     """Return whether a node keeps any array that PyTorch's would."""
-    if node.op.name == "gather_flat":  # positions stand for the strides of a view
+    if node.op.name == "gather_flat" and label_of(node) in _VIEWS:
         return False
     others = node.others
     if _has_array(node.values) and not (others and is_unreached(node.parent)):
@@ -87,7 +92,9 @@ def freeing(gone: Freed) -> Callable[[Node], None]:
         op = node.op
         if (keeps := op.keeps) is False or type(node.values) is Freed:
             return
-        if keeps is None and not (keeps_arrays(node) or is_part_written(node)):
+        if keeps is None and not (
+            type(node.values) is Packed or keeps_arrays(node) or is_part_written(node)
+        ):
             return
         node.values = gone
         if node.others:
@@ -108,28 +115,45 @@ def freed_error(node: Node) -> RuntimeError:
     )
 
 
-def unpacked(nodes: list[Node], sources: set[Node]) -> Callable[[], None]:
-    """Unpack what nodes have packed, and return what brings that back where it was not freed."""
-    packed = [node for node in nodes if type(node.values) is Packed]
-    if not packed:
-        return lambda: None
-    on_path = set(passed(nodes, sources))
-    return unpack_all([node for node in packed if node in on_path])
+def unpacked(nodes: list[Node]) -> Callable[[], None]:
+    """Have a sweep unpack what each of some nodes has packed when it comes to it.
+
+    Return what ends that.
+    """
+    packed = [(node, node.op) for node in nodes if type(node.values) is Packed]
+    for node, op in packed:
+        node.op = copy.copy(op)
+        node.op.pull = functools.partial(_pull_unpacked, op)  # type: ignore[method-assign]
+
+    def end() -> None:
+        for node, op in packed:
+            node.op = op
+
+    return end
 
 
-def unpack_all(packed: list[Node]) -> Callable[[], None]:
-    """Unpack what some nodes have packed, and return what brings that back; see `unpacked`."""
-    kept = [(node, node.values, node.others) for node in packed]
-    for node, values, _ in kept:
-        assert type(values) is Packed
-        values.unpack(node)
+def _pull_unpacked(op: Op, xp: Any, g: Any, node: Node, edges: Edges, own: Any = None) -> Any:
+    """Return the cotangents of a node's arguments, with what it has packed unpacked."""
+    asked = {argument for _, argument, _ in edges}
+    with as_unpacked(node):
+        edges = [edge for edge in node.edges if edge[1] in asked]
+        edges = edges if xp is backends.NUMPY else recorded_edges(node, edges)
+        return op.pull(xp, g, node, edges, own)
 
-    def pack_again() -> None:
-        for node, values, others in kept:
-            if type(node.values) is not Freed:
-                node.values, node.others = values, others
 
-    return pack_again
+@contextlib.contextmanager
+def as_unpacked(node: Node) -> Iterator[None]:
+    """Return a context in which a node has what it has packed."""
+    values, others = node.values, node.others
+    if type(values) is not Packed:
+        yield
+        return
+    values.unpack(node)
+    try:
+        yield
+    finally:
+        if type(node.values) is not Freed:
+            node.values, node.others = values, others
 
 
 def is_shown(node: Node) -> bool:
@@ -291,15 +315,15 @@ class Joint(Op):
         seeds = summed(xp, [part for part, _ in known], [weight for _, weight in known])
         if not seeds:
             return [None] * len(edges)
-        back = unpacked(self.inner, self.ends)
+        end = unpacked(self.inner)
         recorded = xp is not backends.NUMPY
         try:
             answers = reverse(
                 xp, self.inner, seeds, self.ends, recorded, None, ends=self.ends, skips_empty=False
             )
         finally:
-            back()
-        return [answers.get(end) for end, _, _ in edges]
+            end()
+        return [answers.get(parent) for parent, _, _ in edges]
 
     def release(self, gone: Freed) -> None:
         """Give up the nodes."""

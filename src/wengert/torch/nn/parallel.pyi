@@ -7,3 +7,4 @@ from wengert.torch import Tensor as Tensor
 
 from wengert.torch.nn import DataParallel as DataParallel
 from wengert.dialects.torch.nn.layers.parallel import DistributedDataParallel as DistributedDataParallel
+def scatter(*args: Any, **options: Any) -> Any: ...

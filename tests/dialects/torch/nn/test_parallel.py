@@ -55,3 +55,11 @@ def test_it_is_said_once() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         nn.DataParallel(nn.Linear(1, 1))
+
+
+def test_scatter_is_there_for_packages_that_import_it() -> None:
+    from wengert.torch.nn.parallel.scatter_gather import scatter
+
+    assert scatter is nn.parallel.scatter
+    with pytest.raises(AssertionError, match="there is no CUDA here"):
+        scatter(torch.ones(2), [0, 1])

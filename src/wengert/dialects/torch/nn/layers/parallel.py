@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from wengert.dialects.kernel.functions import warn
+from wengert.dialects.torch.devices import check_device
 from wengert.dialects.torch.nn.module import Module
 from wengert.dialects.torch.table import put
 
@@ -67,4 +68,9 @@ put(
     ("nn.parallel.DistributedDataParallel", "nn.parallel.distributed.DistributedDataParallel"),
     DistributedDataParallel,
     "one process: it calls the module",
+)
+put(
+    ("nn.parallel.scatter", "nn.parallel.scatter_gather.scatter"),
+    lambda *args, **options: check_device("cuda"),  # packages import it
+    "there is no CUDA: it raises",
 )

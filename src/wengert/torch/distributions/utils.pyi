@@ -5,4 +5,6 @@ from typing import Any
 from wengert.dialects.torch.tensors import Tensor as _Tensor
 from wengert.torch import Tensor as Tensor
 
-from wengert.dialects.torch.distributions import Categorical as Categorical
+def _standard_normal(shape: Any, dtype: Any, device: Any) -> Any: ...
+def broadcast_all(*values: Any) -> Any: ...
+from functools import cached_property as lazy_property

@@ -41,7 +41,7 @@ class Effort:
     sample: float
 
 
-FULL = Effort(rounds=11, budget=45.0, sample=0.05)
+FULL = Effort(rounds=11, budget=30.0, sample=0.05)
 QUICK = Effort(rounds=5, budget=10.0, sample=0.02)
 
 

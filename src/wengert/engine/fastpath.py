@@ -66,7 +66,7 @@ class Front:
     taken: str = "type({}) is _kind"
     #: what computes raw arrays
     xp: Any = backends.NUMPY
-    #: what computes the operation in the place of its own: a function, or an expression of `when`'s
+    #: what computes it in place of its own function: another one, or an expression, as `when` is
     compute: Callable[..., Any] | str | None = None
 
 

@@ -265,9 +265,9 @@ def setitem(self: Tensor, key: Any, value: Any) -> None:
             if _is_trivial(basic):
                 memory.overwrite(self, _stripped(given, self._raw.shape))
                 return
-            shape = _shape_of(basic, self._raw.shape)
-            step = functools.partial(sliced, parts=basic)
-            memory.overwrite_part(self, step, _stripped(given, shape))
+            if given._raw.shape:
+                given = _stripped(given, _shape_of(basic, self._raw.shape))
+            memory.overwrite_part(self, functools.partial(sliced, parts=basic), given)
         return
     if not _is_trivial(basic):
         self = part_of(self, basic, label)

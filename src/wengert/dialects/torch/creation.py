@@ -181,6 +181,9 @@ def _filled(values: Sequence[Any], kind: np.dtype) -> np.ndarray:
         if {*map(type, values)} != {float}:
             values = [number(v) for v in values]
         return _rounded(values, kind)
+    limits = np.iinfo(kind)
+    if {*map(type, values)} == {int} and limits.min <= min(values) <= max(values) <= limits.max:
+        return np.array(values, kind)
     bits = 8 * kind.itemsize
     whole = [_whole(v, kind) % 2**bits for v in values]
     return np.array(whole, f"u{kind.itemsize}").astype(kind)

@@ -532,8 +532,9 @@ def overwrite_part(tensor: Tensor, step: View, value: Native) -> None:
         if type(tensor._raw) is not np.ndarray or type(value._raw) is not np.ndarray:
             view = viewed(tensor, step(convert(tensor)), step, "SliceBackward0")
             return overwrite(view, value)
-        part = step(wrap_native(tensor._raw))._raw
-        value = _fitted(value, tensor, part)
+        part, new = step(wrap_native(tensor._raw))._raw, value._raw
+        if new.shape or value._node is not None or new.dtype != part.dtype:
+            value = _fitted(value, tensor, part)  # NumPy repeats a number itself
         write(part, value._raw)
         settle(base_of(tensor), (*path_of(tensor), step), value._node)
     return None

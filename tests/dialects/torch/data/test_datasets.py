@@ -79,6 +79,7 @@ SAMPLERS = {
     "random, fewer": "list(d.RandomSampler(S(7), num_samples=3))",
     "with replacement": "s = d.RandomSampler(S(7), True, 70); list(s), len(s)",
     "with replacement, by a generator": "list(d.RandomSampler(S(50), True, 64, g))",
+    "hardly ending": "list(zip(range(70), d.RandomSampler(S(9), True, 10**10)))",
     "random of none": "d.RandomSampler(S(0))",
     "no truth value": "d.RandomSampler(S(3), replacement=1)",
     "of numbers": "s = d.SubsetRandomSampler([5, 9, 2, 4]); list(s), list(s), len(s)",

@@ -77,7 +77,8 @@ class RandomSampler(Sampler[int]):
             generator = Generator().manual_seed(drawn_seed(None))
         step = _AT_ONCE if self.replacement else count
         rounds, rest = divmod(self.num_samples, step)
-        for size in (*[step] * rounds, rest):  # a rest of 0 is drawn too, as in PyTorch
+        sizes = itertools.chain(itertools.repeat(step, rounds), (rest,))
+        for size in sizes:  # a rest of 0 is drawn too, as in PyTorch
             if self.replacement:
                 yield from randint(count, (size,), generator=generator).tolist()
             else:

@@ -32,7 +32,8 @@ def _attention_weights(scores: Any, scale: float, bias: Any) -> Any:
 def _attention(query: Any, key: Any, value: Any, scale: float, is_causal: bool) -> Any:
     scores = query @ np.swapaxes(key, -1, -2)
     bias = np.where(np.tri(*scores.shape[-2:]), 0.0, -np.inf) if is_causal else None
-    return (_attention_weights(scores, scale, bias) @ value).astype(query.dtype)
+    dtype = np.result_type(query, key, value)
+    return (_attention_weights(scores, scale, bias) @ value).astype(dtype)
 
 
 def _cross_entropy(logits: Any, labels: Any) -> Any:

@@ -269,6 +269,15 @@ PROGRAMS |= {
         tf, lambda t: tf.nn.embedding_lookup(t, [1, 2], max_norm=-1.0), data(5, 2)
     ),
     "average loss in use": lambda tf: tf.nn.compute_average_loss([1.0, 2.0], global_batch_size=4),
+    "average loss of none": lambda tf: tf.nn.compute_average_loss(tf.zeros([0, 2])),
+    "average loss over none": lambda tf: tf.nn.compute_average_loss([1.0], None, 0),
+    "average loss, weights of rows": lambda tf: tf.nn.compute_average_loss(
+        tf.reshape(tf.range(9.0), [3, 3]), [1.0, 0.0, 2.0]
+    ),
+    "average loss, weights of columns": lambda tf: tf.nn.compute_average_loss(
+        [1.0, 2.0], [[3.0], [4.0]]
+    ),
+    "average loss, one weight": lambda tf: tf.nn.compute_average_loss([1.0, 2.0], 3.0),
     "average loss weights in use": lambda tf: tf.nn.compute_average_loss(
         tf.constant([1.0, 2.0]), sample_weight=[1.0, 0.5]
     ),

@@ -191,8 +191,14 @@ def compute_average_loss(
     x = per_example_loss
     usual = x.shape[0] if x.ndim else 1
     if sample_weight is not None:
-        x = x * eager.convert(sample_weight, None, x.dtype)
-    return ns.sum(x) / (usual if global_batch_size is None else global_batch_size)
+        weight = eager.convert(sample_weight, None, x.dtype)
+        if weight.ndim == x.ndim - 1 > 0:  # one for each row
+            weight = ns.expand_dims(weight, axis=-1)
+        elif weight.ndim == x.ndim + 1:
+            weight = ns.squeeze(weight, axis=-1)
+        x = x * weight
+    count = usual if global_batch_size is None else global_batch_size
+    return ns.sum(x) / count if count else ns.sum(x * 0)
 
 
 # -- normalisation ------------------------------------------------------------------------------

@@ -7,7 +7,9 @@ collected as always, and `gc.collect()` does what it always does.
 
 from __future__ import annotations
 
+import contextlib
 import gc
+from collections.abc import Iterator
 from typing import Any
 
 from wengert.engine.node import next_order
@@ -37,6 +39,19 @@ def adjust(phase: str, info: dict[str, Any]) -> None:
     elif not recording and now == _during:
         gc.set_threshold(*_before)
         _during = ()
+
+
+@contextlib.contextmanager
+def paused() -> Iterator[None]:
+    """Collect nothing inside, as in an import, which makes objects that all stay."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 gc.callbacks.append(adjust)

@@ -92,6 +92,9 @@ def in_one_program(name: str, xp: Any, other: Any, raws: list[Any]) -> tuple[Any
     return mine, [mine.asarray(r) if isinstance(r, np.ndarray) else r for r in raws]
 
 
+_DOUBLE, _SINGLE = np.dtype("float64"), np.dtype("float32")
+
+
 def is_narrow(dtype: Any) -> bool:
     """Whether a dtype of any library has fractions in fewer than 32 bits, as bfloat16 has."""
     return _is_narrow(dtype) if isinstance(dtype, np.dtype) else _is_narrow_elsewhere(dtype)
@@ -119,10 +122,13 @@ def narrow_among(values: Any) -> Any:
 
     It is float32 where these differ. Numbers have no say.
     """
-    dtypes = [v.dtype for v in values if hasattr(v, "dtype")]
-    if not any(map(is_narrow, dtypes)):
+    for value in values:
+        dtype = getattr(value, "dtype", _DOUBLE)
+        if dtype is not _DOUBLE and dtype is not _SINGLE and is_narrow(dtype):
+            break
+    else:
         return None
-    first, *others = [d for d in dtypes if is_inexact(d)]
+    first, *others = [v.dtype for v in values if hasattr(v, "dtype") and is_inexact(v.dtype)]
     return first if all(d == first for d in others) else np.dtype(np.float32)
 
 

@@ -206,19 +206,16 @@ for _name, _other in (("__rand__", "__and__"), ("__ror__", "__or__")):
 
 def highest(raws: Any, params: Any) -> Level | None:
     """Return the innermost level that an operation's arrays or parameters belong to."""
-    found: Level | None = None
-    depth = -1
-    places: dict[Level, int] = {}
-    for raw in (*raws, *parts(params)):
+    found, there = None, levels.get()
+    for raw in (*raws, *parts(params)) if params else raws:
         if type(raw) is Batched and raw.level is not found:
-            places = places or {level: i for i, level in enumerate(levels.get())}
-            if raw.level not in places:
+            if raw.level not in there:
                 raise TypeError(
                     "a tensor from inside of vmap was used after its function returned; return it "
                     "from the function, to have it for all examples"
                 )
-            if places[raw.level] > depth:
-                found, depth = raw.level, places[raw.level]
+            if found is None or there.index(raw.level) > there.index(found):
+                found = raw.level
     return found
 
 

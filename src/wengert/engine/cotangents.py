@@ -198,6 +198,7 @@ class Deferred:
     #: returns the array; and what those get who take other answers than arrays
     todense: Callable[..., Any]
     answer: Callable[[], Any]
+    __iadd__: Callable[..., Any]
 
 
 def _namespace(values: Any) -> Any:

@@ -78,7 +78,7 @@ def weak(xp: Any, number: Any, dtype: Any) -> Any:
 def lower(op: Op, args: tuple[Any, ...]) -> tuple[Op, Any, list[Any], list[Node | None]]:
     """Return the operation, and the namespace, raw arrays and nodes of its arguments."""
     share = not op.aliases and not active.get()
-    lifted = [lift(a, op.name, share) for a in args]
+    lifted = [a if type(a) is Tensor else lift(a, op.name, share) for a in args]
     nodes = [a._node if type(a) is Tensor else None for a in lifted]
     raws = [a._raw if type(a) is Tensor else a for a in lifted]
     xp = dtype = first = None

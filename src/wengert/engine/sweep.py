@@ -43,7 +43,7 @@ def ancestors(targets: Collection[Node], token: Token) -> list[Node]:
 
 
 def leading_to(sources: Collection[Node], entries: list[Node]) -> Collection[Node]:
-    """Return those of `nodes` (newest first) that were computed from a source."""
+    """Return those of `entries` (newest first) that were computed from a source."""
     if all(node in sources for node in entries if node.parent is None):
         return set(entries)  # every path ends in a source
     wanted = set(sources)
@@ -54,10 +54,7 @@ def leading_to(sources: Collection[Node], entries: list[Node]) -> Collection[Nod
 
 
 class Carried:
-    """The cotangents of nodes that a sweep has still to come to.
-
-    A sum made here is `owned`: dense, and held by nobody else, so that more is added in place.
-    """
+    """Cotangents of nodes still to come; sums made here are `owned`, and grow in place."""
 
     __slots__ = ("cotangents", "defers", "may_write", "owned", "xp")
 
@@ -70,17 +67,19 @@ class Carried:
         if part is None:
             return
         parent, is_new = edge[0], op.fresh
+        held = self.cotangents.get(parent)
+        fits = getattr(part, "shape", None) == parent.shape and part.dtype is parent.dtype
         if isinstance(part, Deferred):
+            if parent in self.owned and fits and part.can_wait and isinstance(held, Deferred):
+                held += part  # in place
+                return
             if not (self.defers or part.can_wait):
                 part = part.todense(self.xp)
             is_new = True
-        # what is no array at all, `fit` has words for
-        fits = getattr(part, "shape", None) == parent.shape and part.dtype is parent.dtype
-        if not fits or type(part) is Block:
+        if not fits or type(part) is Block:  # `fit` has words for what is no array at all
             if op is OUTPUT:
                 return self._add_result(edge, part)
             part = fit(self.xp, op, part, parent)
-        held = self.cotangents.get(parent)
         if held is not None:
             is_new, own_array = True, type(part) is ndarray is type(held) and part.base is None
             if parent in self.owned and type(part) is type(held):
@@ -121,11 +120,11 @@ def reverse(
     is reached. The node's operation answers with cotangents for its arguments, which are added to
     what is carried for these. What was carried for a source is a result.
 
-    `nodes` are the seeds' ancestors, newest first. `recorded` says that cotangents are tensors;
-    `release`, that each node gives up its values once they are used (by `free`), unless a live tape
-    other than this one cares about it. Of the sources in `regions` only a part is asked for. Paths
-    end at `ends`: no cotangent goes through one of them to another. Cotangents without elements are
-    zero by structure, and go no further if `skips_empty`. Deferred ones give answers if `defers`.
+    `entries` are the seeds' ancestors, newest first. `recorded` says that cotangents are tensors;
+    `release`, that each node gives up its values once they are used (by `free`), unless another
+    live tape cares about it. Of the sources in `regions` only a part is asked for. Paths end at
+    `ends`: no cotangent goes through one of them. Cotangents without elements are zero by structure
+    and go no further if `skips_empty`. Deferred ones give answers if `defers`.
     """
     wanted = leading_to(sources, entries)
     limits = reached(regions, entries, wanted, sources) if regions else {}
@@ -134,6 +133,7 @@ def reverse(
     cotangents, owned, add_part = carried.cotangents, carried.owned, carried.add
     results: dict[Node, Any] = {}
     array = getattr(xp, "array", None) if not recorded else None
+    some_unwanted = len(wanted) < len(entries)
     watcher = watching.get()
     for node in entries:
         g = cotangents.pop(node, None)
@@ -151,7 +151,7 @@ def reverse(
         if type(g) is not array and (type(g) in (Block, list) or isinstance(g, Deferred)):
             g = _as_taken(xp, node, g, seeds, skips_empty)
         edges: Edges = ((first, node.argument, node.values), *node.others)
-        for edge in edges:
+        for edge in edges if some_unwanted else ():
             if edge[0] not in wanted:
                 edges = [edge for edge in edges if edge[0] in wanted]
                 break

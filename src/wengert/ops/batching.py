@@ -9,6 +9,7 @@ their parameters one further on.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -18,11 +19,16 @@ import numpy as np
 from wengert import backends
 from wengert.engine.batching import Batched, Level, levels, outside
 from wengert.engine.batching import parts as parts_of
+from wengert.engine.fastpath import caller
 from wengert.engine.op import Op
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor, wrap
 
 Params = dict[str, Any]
+
+
+#: What calls an operation on all examples: arrays by position, parameters by keyword.
+call_of = functools.cache(caller)
 
 
 def aligned(arrays: Sequence[Tensor], mapped: Sequence[bool]) -> tuple[Tensor, ...]:
@@ -56,13 +62,13 @@ def shifted(axis: Any) -> Any:
 
 def as_it_is(op: Op, level: Level, arrays: Any, mapped: Any, params: Params) -> Any:
     """Return an operation that leaves all axes but its own, the last, alone: triu, cholesky."""
-    return apply(op, aligned(arrays, mapped), params)
+    return call_of(op)(*aligned(arrays, mapped), **params)
 
 
 def along_axes(op: Op, level: Level, arrays: Any, mapped: Any, params: Params) -> Any:
     """Return an operation along the axis, or the axes, in its parameters."""
     changed = {n: shifted(v) if n in _AXES else v for n, v in params.items()}
-    return apply(op, aligned(arrays, mapped), changed)
+    return call_of(op)(*aligned(arrays, mapped), **changed)
 
 
 _AXES = ("axis", "axes", "axis1", "axis2")
@@ -73,7 +79,7 @@ def with_params(changed: Callable[[int, Params], Params]) -> Callable[..., Any]:
 
     def batch(op: Op, level: Level, arrays: Any, mapped: Any, params: Params) -> Any:
         full_arrays = tuple([full(a, m, level) for a, m in zip(arrays, mapped, strict=True)])
-        return apply(op, full_arrays, {**params, **changed(level.size, params)})
+        return call_of(op)(*full_arrays, **{**params, **changed(level.size, params)})
 
     return batch
 

@@ -126,7 +126,7 @@ def _product(op: Op, level: Level, rows: Tensor, matrix: Tensor) -> Any:
     """Return the product of two matrices; a Jacobian begins with rows of the unit matrix."""
     units = _unit_rows(rows, level)
     if units is None:
-        return apply(op, (rows, matrix), {})
+        return batching.call_of(op)(rows, matrix)
     return matrix[units.start : units.stop]
 
 

@@ -30,6 +30,7 @@ _ARITHMETIC = {
     "xor": elementwise.bitwise_xor,
     "lshift": elementwise.bitwise_left_shift,
     "rshift": elementwise.bitwise_right_shift,
+    "matmul": contractions.matrix_product,
 }
 _COMPARISONS = {
     "eq": elementwise.equal,
@@ -79,6 +80,10 @@ def _square_or_product(op: Op, args: tuple[Any, ...], params: dict[str, Any]) ->
     return _apply_if_known(op, args, params)
 
 
+def _matrix_product_if_known(op: Op, args: tuple[Any, ...], params: dict[str, Any]) -> Any:
+    return contractions.matmul(*args) if all(map(_known, args)) else NotImplemented
+
+
 def _if_known(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     def operator(x1: Any, x2: Any, /) -> Any:
         usual = type(x1) is Tensor is type(x2) or (_known(x1) and _known(x2))
@@ -92,10 +97,16 @@ def _swapped(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
 
 def _install_operators(cls: type) -> None:
-    squares = Front(otherwise=_square_or_product, when="_x0 is not _x1")
+    fronts = {
+        "mul": Front(otherwise=_square_or_product, when="_x0 is not _x1"),
+        "matmul": Front(
+            otherwise=_matrix_product_if_known,
+            when="_x0.ndim == 2 == _x1.ndim and _x0.shape[1] == _x1.shape[0]",
+            compute=np.ndarray.dot,
+        ),
+    }
     for name, function in {**_ARITHMETIC, **_COMPARISONS}.items():
-        front = squares if name == "mul" else Front(otherwise=_apply_if_known)
-        method = caller(function.op, front)
+        method = caller(function.op, fronts.get(name, Front(otherwise=_apply_if_known)))
         setattr(cls, f"__{name}__", method)
         if name in _ARITHMETIC:
             setattr(cls, f"__r{name}__", _swapped(method))
@@ -104,8 +115,6 @@ def _install_operators(cls: type) -> None:
     operators: dict[str, Any] = {
         "pow": _if_known(elementwise.power),
         "rpow": _swapped(_if_known(elementwise.pow_)),
-        "matmul": _if_known(contractions.matmul),
-        "rmatmul": _swapped(_if_known(contractions.matmul)),
         "getitem": indexing.getitem,
     }
     for name, function in operators.items():

@@ -6,6 +6,9 @@ offered, and what differs, is in docs/torch-names.md.
 
 import sys as _sys
 
-from wengert.dialects.torch.front import facade as _facade
+from wengert.collector import paused as _paused
+
+with _paused():
+    from wengert.dialects.torch.front import facade as _facade
 
 _facade.give(_sys.modules[__name__])

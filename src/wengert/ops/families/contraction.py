@@ -156,8 +156,9 @@ def _products(pair: tuple[Any, Any] | None, parent: Node) -> Any:
     left, right = pair
     if type(left) is ndarray and left.dtype is right.dtype is parent.dtype:
         (rows, n), m = left.shape, right.shape[1]
-        if n * m <= min(_SMALL, rows * (n + m)) and parent.shape == (n, m):
-            return left.T.dot(right)
+        if parent.shape == (n, m):
+            small = n * m <= _SMALL and n * m <= rows * (n + m)
+            return left.T.dot(right) if small else Products(left, right)
     products = Products(*pair)
     fits = products.shape == parent.shape and pair[0].dtype == products.dtype == parent.dtype
     return products if fits else None

@@ -6,6 +6,7 @@ thread, the smallest of many rounds. Competitors named `numpy` are gradients wri
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Sequence
 from typing import Any
@@ -30,12 +31,16 @@ def _rnn_data(steps: int, batch: int, inputs: int, hidden: int) -> list[np.ndarr
     ]
 
 
-def _rnn(library: str, **sizes: int) -> Run:
-    """Return a run of the gradients of a loss of the last state of a net."""
+def _rnn(library: str, compiled: bool = False, **sizes: int) -> Run:
+    """Return a run of the gradients of a loss of the last state of a net.
+
+    If `compiled`, ours is compiled by `wg.jit`; NumPy arrays go in and come out.
+    """
     data = _rnn_data(**sizes)
     if library == "numpy":
         return lambda: _rnn_by_hand(*data)
     xp = namespace(library)
+    is_jit = compiled and library == "wengert"
 
     def loss(enter: Any, repeat: Any, bias: Any, x: Any, goal: Any) -> Any:
         def step(h: Any, row: Any) -> tuple[Any, None]:
@@ -44,11 +49,16 @@ def _rnn(library: str, **sizes: int) -> Run:
         h = xp.zeros(goal.shape, dtype=goal.dtype)
         if library == "jax":
             h, _ = peers.load("jax").lax.scan(step, h, x)
+        elif is_jit:
+            h, _ = xp.scan(step, h, x)
         else:
             for row in x:
                 h, _ = step(h, row)
         return xp.mean((h - goal) ** 2)
 
+    if is_jit:
+        gradients = xp.jit(xp.grad(loss, argnums=(0, 1, 2)))
+        return lambda: gradients(*data)
     return gradient(library, loss, _own(library, data), (0, 1, 2))
 
 
@@ -247,6 +257,15 @@ CASES = [
         "gradients of a recurrent net of 200 steps, 64 wide, batch 16, in a loop",
         _rnn,
         ("wengert", "numpy", TORCH, "jax jit", "autograd"),
+        {TORCH: 0.6, "numpy": 1.6},
+        sizes={"steps": 200, "batch": 16, "inputs": 64, "hidden": 64},
+        small={"steps": 3, "batch": 2, "inputs": 4, "hidden": 3},
+    ),
+    case(
+        "rnn-jit",
+        "the same net with wg.scan, compiled by wg.jit; NumPy arrays in and out",
+        functools.partial(_rnn, compiled=True),
+        ("wengert", "numpy", TORCH, "jax jit"),
         {TORCH: 0.6, "numpy": 1.6},
         sizes={"steps": 200, "batch": 16, "inputs": 64, "hidden": 64},
         small={"steps": 3, "batch": 2, "inputs": 4, "hidden": 3},

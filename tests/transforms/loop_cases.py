@@ -236,10 +236,24 @@ def chosen(lib, v):
     return lib.np.concat([h, ys])
 
 
+def products(lib, v):
+    """Rows times weights: of x alone, of the state, of both, transposed, and several times."""
+    w, u, h = (v[k : k + 4].reshape((2, 2)) for k in (0, 4, 8))
+    fixed = w @ u
+
+    def step(h, x):
+        of_x = lib.np.tanh(x @ w + 0.1) @ u
+        h = lib.np.tanh(h @ w + of_x + 0.5 * (h @ w.T) + u @ h + w @ fixed)
+        return h, x @ (w + u) + h.T @ u + fixed @ x
+
+    last, ys = lib.scan(step, h, v.reshape((4, 2, 2)), reverse=True)
+    return lib.np.concat([last.reshape((4,)), ys.reshape((16,))])
+
+
 PROGRAMS = {
     p.__name__: p
     for p in (
         captured, reverse, checkpointed, nests, integers, length, no_steps, one_step, passed_on,
-        nested, cond_in_scan, scan_in_cond, bounded, complexes, chosen,
+        nested, cond_in_scan, scan_in_cond, bounded, complexes, chosen, products,
     )
 }  # fmt: skip

@@ -298,6 +298,32 @@ def test_a_loop_is_compiled_as_one_and_its_gradient_as_two():
     assert len(str(gradient)) < 6000
 
 
+def net(w, u, xs):
+    """Return a number of the last state of a recurrent net, of rows of 3 and of 5 numbers."""
+    last, _ = wg.scan(lambda h, x: (wg.tanh(x @ w + h @ u), None), xs[0] @ (w + 1), xs)
+    return wg.sum(last * last)
+
+
+@pytest.mark.parametrize("rows, outside, carried", [(4, 3, (1, 1)), (65, 0, (1, 3))])
+def test_small_products_of_all_steps_are_one(rows, outside, carried):
+    """Products of x, and those that make up a weight's gradient, leave the loops, if small."""
+    normal = np.random.default_rng(2).normal
+    at = [jnp.asarray(normal(size=size)) for size in ((3, 5), (5, 5), (7, rows, 3))]
+    program = jax.make_jaxpr(wg.grad(net, argnums=(0, 1)))(*at)
+    names = [step.primitive.name for step in program.eqns]
+    without_loop = jax.make_jaxpr(wg.grad(lambda w, x: wg.sum((x @ (w + 1)) ** 2)))(at[0], at[2][0])
+    for_first = [step.primitive.name for step in without_loop.eqns].count("dot_general")
+    assert names.count("dot_general") - for_first == outside
+    loops = [step.params["num_carry"] for step in program.eqns if step.primitive.name == "scan"]
+    assert tuple(loops) == carried
+    for found, expected in zip(
+        jax.jit(wg.grad(net, argnums=(0, 1, 2)))(*at),
+        wg.grad(net, argnums=(0, 1, 2))(*map(np.asarray, at)),
+        strict=True,
+    ):
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
 def test_a_checkpointed_loop_keeps_states_alone():
     """The compiled program has no array of a step's intermediate results."""
 

@@ -16,6 +16,10 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from wengert.backends.jax_products import ahead, evaluated, factored, is_literal
+
+__all__ = ["ahead", "evaluated", "factored"]
+
 Arrays = list[Any]
 #: The class of arrays that hold values.
 ARRAY: type = type(jnp.zeros(0))
@@ -130,16 +134,6 @@ def hoisted(rule: Callable[..., Arrays], *given: Any) -> tuple[Any, list[Any]]:
     first = program.replace(invars=[], outvars=[*kept], eqns=sooner)
     rest = program.replace(constvars=[*kept], eqns=steps)
     return rest, evaluated(first, closed.consts, [])
-
-
-def is_literal(value: Any) -> bool:
-    """Whether an argument in a program of JAX's is a constant written there."""
-    return isinstance(value, jax.extend.core.Literal)
-
-
-def evaluated(program: Any, closed_over: Sequence[Any], arrays: Sequence[Any]) -> Arrays:
-    """Return what a program of `traced` computes of arrays."""
-    return jax.core.eval_jaxpr(program, list(closed_over), *arrays)
 
 
 def scan(

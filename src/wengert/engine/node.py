@@ -28,8 +28,10 @@ class Token:
     `transform` is the name of the transform whose tape it is, in which an implicit conversion is
     an error, and "" for a tape that a user opened, on which it is a warning. `starts` are results
     that the tape did not record and was told to watch: no path leads further back from them.
+    One that `only_watches` variables asks for no derivative.
     """
 
+    only_watches = False
     __slots__ = "__weakref__", "alive", "leaves", "starts", "transform", "variables", "watches_read"
 
     def __init__(self, watches_read: bool, transform: str = "") -> None:

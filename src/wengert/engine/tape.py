@@ -268,11 +268,11 @@ class Tape:
 
 def on_tensors(entries: list[Node], given: list[Tensor], recording: Tokens) -> bool:
     """Return whether a sweep computes on tensors: a tape is interested in it, or a vmap runs."""
-    if levels.get():
-        return True
-    return bool(recording) and (
-        any(node.tokens & recording or node.op.captures for node in entries)
-        or any(t._node is not None and t._node.tokens & recording for t in given)
+    tapes = frozenset(t for t in recording if not t.only_watches)
+    if levels.get() or not tapes:
+        return bool(levels.get())
+    return any(node.tokens & tapes or node.op.captures for node in entries) or any(
+        t._node is not None and t._node.tokens & tapes for t in given
     )
 
 

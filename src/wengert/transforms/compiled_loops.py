@@ -7,7 +7,9 @@ are loops.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import functools
+import operator
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from wengert.engine.batching import Batched, Level, highest, levels, outside, plain_namespace
@@ -49,6 +51,10 @@ def _raws(tensors: Sequence[Tensor]) -> list[Any]:
 
 def _sums(a: Sequence[Any], b: Sequence[Any]) -> list[Any]:
     return [x + y for x, y in zip(a, b, strict=True)]
+
+
+def _total(parts: Iterable[Any]) -> Any:
+    return functools.reduce(operator.add, parts)
 
 
 def _answers(xp: Any, tensors: list[Any]) -> list[Any]:
@@ -250,11 +256,15 @@ class CompiledScan:
                 self.sources.append(("step", len(varying)))
                 varying.append(width + k)
 
+        program, before = control.ahead(program, self.states)
+        products = before(closed_over, parts) if before else []
+
         def step(state: list[Any], x: list[Any]) -> tuple[list[Any], Any]:
             found = control.evaluated(program, closed_over, [*state, *x])
             return found[: self.states], (found[self.states : width], [found[k] for k in varying])
 
-        last, (ys, self.kept) = control.scan(step, first, parts, self.count, self.reverse)
+        over = [*parts, *products]
+        last, (ys, self.kept) = control.scan(step, first, over, self.count, self.reverse)
         self.columns = parts
         return [*last, *ys]
 
@@ -277,29 +287,45 @@ class CompiledScan:
         zeros: Any = plain_namespace(self.first[0]._raw if self.first else self.columns[0]).zeros
         cotangents = [self._weight(given, k, zeros) for k in moving]
         ys = [k for k in self.live if k >= self.states and k in given]
-        totals = [zeros(node.shape, dtype=node.dtype) for node in self.piece.captured]
+        a, b = len(moving), len(self.inexact)
+        ends = self.piece.captured
+        first_column = {"step": 0, "x": len(self.kept)}
+        stacked = [None if kind == "fixed" else first_column[kind] + v for kind, v in self.sources]
+        pull, products = control.factored(self.pull, range(b, b + len(ends)), self.count, stacked)
+        totals = [
+            zeros(node.shape, dtype=node.dtype)
+            for k, node in enumerate(ends, b)
+            if k not in products
+        ]
 
-        def step(state: Any, rest: Any) -> tuple[Any, list[Any]]:
+        def step(state: Any, rest: Any) -> tuple[Any, Any]:
             (cotangents, totals), (kept, columns, weights) = state, rest
             read = {"step": kept, "x": columns}
             values = [v if kind == "fixed" else read[kind][v] for kind, v in self.sources]
             known = dict(zip([*moving, *ys], [*cotangents, *weights], strict=True))
             found = control.evaluated(
-                self.pull,
+                pull,
                 values,
                 [
                     known[k] if k in known else zeros(self.kinds[k][0], dtype=self.kinds[k][1])
                     for k in self.inner_live
                 ],
             )
-            a, b = len(moving), len(self.inexact)
-            return (found[:a], _sums(totals, found[b:])), found[a:b]
+            c = b + len(totals)
+            return (found[:a], _sums(totals, found[b:c])), (found[a:b], found[c:])
 
         over = (self.kept, self.columns, [given[k] for k in ys])
-        (by_first, totals), by_xs = control.scan(
+        (by_first, totals), (by_xs, factors) = control.scan(
             step, (cotangents, totals), over, self.count, not self.reverse
         )
-        return [*by_first, *by_xs, *totals]
+        sums = iter(totals)
+        by_captured = [
+            _total(p.of([*self.kept, *self.columns], factors) for p in products[k])
+            if k in products
+            else next(sums)
+            for k in range(b, b + len(ends))
+        ]
+        return [*by_first, *by_xs, *by_captured]
 
     def _weight(self, given: dict[int, Any], k: int, zeros: Any) -> Any:
         shape, dtype = self.kinds[k]

@@ -312,6 +312,7 @@ class Reader(Token):
     """
 
     __slots__ = ("bound",)
+    only_watches = True
 
     def __init__(self) -> None:
         super().__init__(True)

@@ -49,21 +49,20 @@ class Contraction(Op):
         """Return the cotangents of the operands; to a sweep, products for what no rule reads."""
         if own is None or not self.factors:
             return super().pull(xp, g, node, edges)
-        is_block = type(g) is Block
+        weights = g.values if type(g) is Block else g
         parts = []
-        for parent, argument, values in edges:
-            find, part = self.factors[argument], None
+        for parent, argument, read in edges:
+            find, part, region = self.factors[argument], None, None
+            if weights is not g:
+                read, regions = self._touched(g, argument, read)
+                region = regions[argument]
             if find is not None and parent.op.takes_deferred:
-                if not is_block:
-                    part = _products(find(xp, g, *values), parent)
-                else:
-                    read, regions = self._touched(g, argument, values)
-                    if same(regions[argument], whole(parent.shape)):
-                        part = _products(find(xp, g.values, *read), parent)
-            if part is None and is_block:
-                part = self.pull_block(xp, g, node, parent, argument, values)
-            elif part is None:
-                part = self.rules[argument](xp, g, *values)  # type: ignore[misc]
+                if region is None or same(region, whole(parent.shape)):
+                    part = _products(find(xp, weights, *read), parent)
+            if part is None:
+                part = self.rules[argument](xp, weights, *read)  # type: ignore[misc]
+                if region is not None:
+                    part = unbroadcast_block(xp, part, region, parent.shape)
             parts.append(part)
         return parts
 

@@ -49,20 +49,20 @@ class Contraction(Op):
         """Return the cotangents of the operands; to a sweep, products for what no rule reads."""
         if own is None or not self.factors:
             return super().pull(xp, g, node, edges)
-        weights = g.values if type(g) is Block else g
+        is_block = type(g) is Block
+        weights = g.values if is_block else g
         parts = []
         for parent, argument, read in edges:
-            find, part, region = self.factors[argument], None, None
-            if weights is not g:
+            find, part, is_whole = self.factors[argument], None, True
+            if is_block:
                 read, regions = self._touched(g, argument, read)
-                region = regions[argument]
-            if find is not None and parent.op.takes_deferred:
-                if region is None or same(region, whole(parent.shape)):
-                    part = _products(find(xp, weights, *read), parent)
+                is_whole = same(regions[argument], whole(parent.shape))
+            if find is not None and is_whole and parent.op.takes_deferred:
+                part = _products(find(xp, weights, *read), parent)
             if part is None:
                 part = self.rules[argument](xp, weights, *read)  # type: ignore[misc]
-                if region is not None:
-                    part = unbroadcast_block(xp, part, region, parent.shape)
+                if is_block:
+                    part = unbroadcast_block(xp, part, regions[argument], parent.shape)
             parts.append(part)
         return parts
 

@@ -50,7 +50,7 @@ def _multiply(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> None:
     """
     groups, rows, taps = a.shape
     few = few_rows(taps, b.shape[2])
-    if few < products.FEWEST or rows <= few:
+    if not few or rows <= few:
         np.matmul(a, b, out=out)
         return
     whole = rows - rows % few
@@ -64,7 +64,7 @@ def _multiply_transposed(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return the products of matrices (groups, rows, taps), transposed, and (groups, rows, ...)."""
     groups, rows, taps = a.shape
     few = few_rows(taps, b.shape[2])
-    if few < products.FEWEST or rows <= few:
+    if not few or rows <= few:
         return np.matmul(a.swapaxes(1, 2), b)
     whole = rows - rows % few
     parts = [m[:, :whole].reshape(groups, whole // few, few, -1) for m in (a, b)]
@@ -157,32 +157,31 @@ def convolve(
     groups: int,
 ) -> np.ndarray:
     """Return the sums of x * w in windows, `size` of them, plus a bias for each channel."""
-    zero = np.zeros(1, w.dtype)
-    x, w, bias = _alike(x, w, zero if bias is None else bias)
+    if bias is None:
+        x, w = _alike(x, w)
+    else:
+        x, w, bias = _alike(x, w, bias)
+        bias = bias.reshape(-1, *(1 for _ in size)) if bias.any() else None
     kernel = w.shape[2:]
     if not x.size or not w.size:
-        z = np.empty((x.shape[0], w.shape[0], *size), x.dtype)
-        z[...] = bias.reshape(-1, *(1 for _ in size))
-        return z
+        z = np.zeros((x.shape[0], w.shape[0], *size), x.dtype)
+        return z if bias is None else np.add(z, bias, out=z)
     if x.shape[0] * x.shape[1] * math.prod(kernel) * math.prod(size) * x.itemsize <= SMALL:
         z = _convolve_small(x, w, size, geometry, groups)
-        z += bias.reshape(-1, *(1 for _ in size))
-        return z
+        return z if bias is None else np.add(z, bias, out=z)
     if not _long_runs(x, kernel, groups):
-        given = bias if bias.any() else None
-        return channels_first.convolve(x, w, given, size, geometry, groups)
+        return channels_first.convolve(x, w, bias, size, geometry, groups)
     z = _empty((x.shape[0], w.shape[0], *size), x.dtype)
     kernels = _kernels(w, groups)
     taps, outputs = kernels.shape[1:]
-    rises = bool(bias.any())
-    bias = np.broadcast_to(bias, (w.shape[0],)).reshape(groups, 1, -1)
+    rises = None if bias is None else bias.reshape(groups, 1, -1)
 
     def work(memory: Memory, images: slice, rows: slice) -> None:
         windows = _laid_out(memory, x, images, rows, kernel, size, geometry, groups)
         out = _places(z, images, rows, groups)
         _multiply(windows, kernels, out)
-        if rises:
-            out += bias
+        if rises is not None:
+            out += rises
         if not np.may_share_memory(out, z):  # then it was a copy
             part = np.moveaxis(z, 1, -1)[images, rows]
             part[...] = out.swapaxes(0, 1).reshape(part.shape)

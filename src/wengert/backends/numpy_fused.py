@@ -14,6 +14,7 @@ piece, and what comes from memory or goes there does so in a step without such n
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 from collections.abc import Callable, Iterator
 from threading import local
@@ -58,7 +59,7 @@ def _in_pieces(
     count: int,
     width: int,
     dtype: np.dtype,
-    scratch: Callable[[int], Any] = lambda rows: (),
+    scratch: Callable[[int], Any] | None = None,
 ) -> None:
     """Call ``work(a, b, *scratch)`` for pieces of `count` rows of `width` elements.
 
@@ -67,11 +68,12 @@ def _in_pieces(
     most = ALONE if threads.count() == 1 else PIECE
     rows = max(1, min(count, most // max(1, width * dtype.itemsize)))
 
-    def quiet(a: int, b: int, made: Any) -> None:
-        with np.errstate(all="ignore"):
-            work(a, b, *made)
-
-    threads.in_pieces(quiet, count, rows, lambda: scratch(rows))
+    with np.errstate(all="ignore"):  # which other threads take over
+        if scratch is None:
+            threads.in_pieces(work, count, rows)
+        else:
+            made = functools.partial(scratch, rows)
+            threads.in_pieces(lambda a, b, mine: work(a, b, *mine), count, rows, made)
 
 
 def _of_elements(work: Callable[..., None], *arrays: np.ndarray) -> None:
@@ -328,11 +330,12 @@ def softmax_pull(y: np.ndarray, g: np.ndarray, scale: float) -> np.ndarray:
 def _by_rows(
     work: Callable[..., None],
     rows: np.ndarray,
-    scratch: Callable[[tuple[int, int]], Any] = lambda shape: (),
+    scratch: Callable[[tuple[int, int]], Any] | None = None,
 ) -> None:
     """Call ``work(a, b, *scratch)`` for pieces of the rows of a matrix."""
     count, width = rows.shape
-    _in_pieces(work, count, width, rows.dtype, lambda most: scratch((most, width)))
+    made = None if scratch is None else lambda most: scratch((most, width))
+    _in_pieces(work, count, width, rows.dtype, made)
 
 
 def _some_rows(x: np.ndarray, a: int, b: int) -> np.ndarray:
@@ -423,34 +426,30 @@ def _channels(x: np.ndarray) -> np.ndarray:
     return x.reshape(*x.shape[:2], -1)
 
 
-def _of_channels(xs: np.ndarray, work: Callable[..., tuple[np.ndarray, ...]]) -> list[np.ndarray]:
-    """Return sums over the batch of what ``work(a, b, scratch)`` returns for each image."""
-    found: list[tuple[np.ndarray, ...]] = []
-    _by_images(lambda a, b, scratch: found.append(work(a, b, scratch[: b - a])), xs)
-    parts = map(np.concatenate, zip(*found, strict=True))
-    return [np.add.reduce(part, axis=0, dtype=np.float64) for part in parts]
+def _by_images(work: Callable[[int, int], Any], xs: np.ndarray) -> None:
+    """Call ``work(a, b)`` for pieces of a batch."""
+    _in_pieces(work, len(xs), math.prod(xs.shape[1:]), xs.dtype)
 
 
-def _by_images(work: Callable[..., None], xs: np.ndarray) -> None:
-    """Call ``work(a, b, scratch)`` for pieces of a batch."""
-    count, *shape = xs.shape
-    _in_pieces(
-        work, count, math.prod(shape), xs.dtype, lambda rows: (aligned((rows, *shape), xs.dtype),)
-    )
+def _added(sums: np.ndarray) -> np.ndarray:
+    """Return sums over the batch of those of (..., batch, channels)."""
+    return np.add.reduce(sums, axis=-2, dtype=np.float64)
 
 
-def _channel_means(xs: np.ndarray) -> np.ndarray:
+def _means(xs: np.ndarray) -> np.ndarray:
     """Return the mean of each channel."""
-    ones = np.ones(xs.shape[2], xs.dtype)
-    (sums,) = _of_channels(xs, lambda a, b, _: (np.matmul(xs[a:b], ones),))
-    means: np.ndarray = (sums / (xs.size // xs.shape[1])).astype(xs.dtype)
+    sums, ones = np.empty(xs.shape[:2], xs.dtype), np.ones(xs.shape[2], xs.dtype)
+    _by_images(lambda a, b: np.matmul(xs[a:b], ones, out=sums[a:b]), xs)
+    means: np.ndarray = (_added(sums) / (xs.size // xs.shape[1])).astype(xs.dtype)
     return means
 
 
-def _for_each(vector: np.ndarray, xs: np.ndarray) -> np.ndarray:
-    """Return a number for each channel in a form to compute with images: a whole one for many."""
-    column = vector.astype(xs.dtype, copy=False)[:, None]
-    return _laid_out(column, xs.shape[1:]) if len(xs) >= _MANY else column
+def _for_each(xs: np.ndarray, *vectors: np.ndarray) -> np.ndarray:
+    """Return numbers for each channel in a form to compute with images: whole ones for many."""
+    columns = np.array(vectors, xs.dtype)[..., None]
+    if len(xs) < _MANY:
+        return columns
+    return _laid_out(columns, (len(vectors), *xs.shape[1:]))
 
 
 _here = local()
@@ -470,42 +469,43 @@ def moments_once() -> Iterator[None]:
 def channel_moments(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the mean and the variance of each channel."""
     known = getattr(_here, "known", None)
-    if known is None:
-        return _channel_moments(x)
-    if id(x) not in known:
-        known[id(x)] = _channel_moments(x), x  # as long as x is here, no other has its number
-    moments: tuple[np.ndarray, np.ndarray] = known[id(x)][0]
+    if known is not None and id(x) in known:
+        moments: tuple[np.ndarray, np.ndarray] = known[id(x)][0]
+        return moments
+    return _centre(x, aligned_like(x))
+
+
+def _centre(x: np.ndarray, centred: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Write each channel less its mean, and return the mean and the variance of each."""
+    xs, cs = _channels(x), _channels(centred)
+    means, squares = _means(xs), np.empty(xs.shape[:2], x.dtype)
+    (away_from,) = _for_each(xs, means)
+
+    def work(a: int, b: int) -> None:
+        c = np.subtract(xs[a:b], away_from, out=cs[a:b])
+        np.vecdot(c, c, out=squares[a:b])
+
+    _by_images(work, xs)
+    moments = means, (_added(squares) / (xs.size // xs.shape[1])).astype(x.dtype)
+    known = getattr(_here, "known", None)
+    if known is not None:
+        known[id(x)] = moments, x  # as long as x is here, no other has its number
     return moments
-
-
-def _channel_moments(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    xs = _channels(x)
-    means = _channel_means(xs)
-    away_from = _for_each(means, xs)
-
-    def squares(a: int, b: int, c: np.ndarray) -> tuple[np.ndarray]:
-        np.subtract(xs[a:b], away_from, out=c)
-        return (np.vecdot(c, c),)
-
-    (sums,) = _of_channels(xs, squares)
-    return means, (sums / (xs.size // xs.shape[1])).astype(x.dtype)
 
 
 def batch_norm(x: np.ndarray, weight: np.ndarray, bias: np.ndarray, eps: float) -> np.ndarray:
     """Return each channel shifted to mean 0 and scaled to variance 1, times weight, plus bias."""
-    means, variances = channel_moments(x)
     y = aligned_like(x)
-    xs, ys = _channels(x), _channels(y)
-    scales = weight / np.sqrt(variances + x.dtype.type(eps))
-    away_from, factor, rest = (_for_each(v, xs) for v in (means, scales, bias))
+    _, variances = _centre(x, y)
+    ys = _channels(y)
+    factor, rest = _for_each(ys, weight / np.sqrt(variances + x.dtype.type(eps)), bias)
 
-    def work(a: int, b: int, _: np.ndarray) -> None:
+    def work(a: int, b: int) -> None:
         out = ys[a:b]
-        np.subtract(xs[a:b], away_from, out=out)
         np.multiply(out, factor, out=out)
         np.add(out, rest, out=out)
 
-    _by_images(work, xs)
+    _by_images(work, ys)
     return y
 
 
@@ -519,26 +519,26 @@ def batch_norm_pull(
     """
     result = aligned_like(x)
     xs, gs, rs = _channels(x), _channels(g), _channels(result)
-    away_from, count = _for_each(_channel_means(xs), xs), x.size // x.shape[1]
-    ones = np.ones(xs.shape[2], x.dtype)
+    (away_from,), count = _for_each(xs, _means(xs)), x.size // x.shape[1]
+    sums, ones = np.empty((3, *xs.shape[:2]), x.dtype), np.ones(xs.shape[2], x.dtype)
 
-    def products(a: int, b: int, c: np.ndarray) -> tuple[np.ndarray, ...]:
-        np.subtract(xs[a:b], away_from, out=c)
-        return np.vecdot(c, c), np.vecdot(gs[a:b], c), np.matmul(gs[a:b], ones)
+    def products(a: int, b: int) -> None:
+        c = np.subtract(xs[a:b], away_from, out=rs[a:b])
+        np.vecdot(c, c, out=sums[0, a:b])
+        np.vecdot(gs[a:b], c, out=sums[1, a:b])
+        np.matmul(gs[a:b], ones, out=sums[2, a:b])
 
-    squares, along, by_bias = _of_channels(xs, products)
+    _by_images(products, xs)
+    squares, along, by_bias = _added(sums)
     r = 1 / np.sqrt(squares / count + eps)
-    factor = weight * r
-    numbers = (factor, -factor * r * r * along / count, -factor * by_bias / count)
-    of_g, of_c, rest = (_for_each(v, xs) for v in numbers)
+    of_c, rest, factor = _for_each(xs, -r * r * along / count, -by_bias / count, weight * r)
 
-    def work(a: int, b: int, c: np.ndarray) -> None:
-        c, out = c[: b - a], rs[a:b]
-        np.subtract(xs[a:b], away_from, out=c)
-        np.multiply(c, of_c, out=c)
-        np.add(c, rest, out=c)
-        np.multiply(gs[a:b], of_g, out=out)
-        np.add(out, c, out=out)
+    def work(a: int, b: int) -> None:
+        out = rs[a:b]
+        np.multiply(out, of_c, out=out)
+        np.add(out, gs[a:b], out=out)
+        np.add(out, rest, out=out)
+        np.multiply(out, factor, out=out)
 
     _by_images(work, xs)
     return result, (r * along).astype(x.dtype), by_bias.astype(x.dtype)

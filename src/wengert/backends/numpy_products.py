@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from wengert.backends.aligned import aligned
 from wengert.backends.numpy_windows import Ints
-from wengert.backends.threads import in_pieces
+from wengert.backends.threads import count, in_pieces
 
 __all__: list[str] = []  # called by their module's name, not through `xp.nn`
 
@@ -20,13 +21,16 @@ LAID_OUT = 4 * 1024 * 1024
 ONE_THREAD = 1 << 19
 #: Of larger matrices than so many rows have so few terms, products are left to BLAS's threads.
 FEWEST = 48
+#: Up to so many terms, OpenBLAS multiplies matrices as they are. Others it packs first, which is
+#: quicker where fewer rows than these have so few terms.
+UNPACKED, FEWEST_UNPACKED = 1_000_000, 256
 
 
 def held(memory: Memory, what: str, shape: Sequence[int], dtype: Any) -> np.ndarray:
     """Return an array that the next piece writes over: new memory is slow the first time."""
     size = math.prod(shape)
     if what not in memory or memory[what].size < size:
-        memory[what] = np.empty(size, dtype)
+        memory[what] = aligned((size,), dtype)
     array: np.ndarray = memory[what][:size].reshape(shape)
     return array
 
@@ -50,15 +54,21 @@ def pieces(batch: int, size: Ints, row: int, several: int) -> list[tuple[slice, 
 
 
 def few_rows(taps: int, channels: int) -> int:
-    """Return how many rows a product with a matrix may have that BLAS computes in one thread."""
-    return (ONE_THREAD - 1) // max(1, taps * channels)
+    """Return how many rows of a matrix BLAS is to multiply at a time; 0 says all of them.
+
+    These are what it computes in one thread, if there are more.
+    """
+    alone = count() == 1
+    most, fewest = (UNPACKED, FEWEST_UNPACKED) if alone else (ONE_THREAD - 1, FEWEST)
+    few = most // max(1, taps * channels)
+    return few if few >= fewest else 0
 
 
 def parts_of(length: int, taps: int, channels: int) -> list[slice]:
     """Return parts of a long axis of matrices, which BLAS is quickest at if each core calls it."""
-    few = few_rows(taps, channels)
-    step = length if few < FEWEST else few
-    return [slice(a, min(a + step, length)) for a in range(0, length, max(1, step))]
+    few = few_rows(taps, channels) or length
+    step = max(1, few - few % 16 or few)  # whole vectors
+    return [slice(a, min(a + step, length)) for a in range(0, length, step)]
 
 
 def each(work: Callable[..., None], pieces: list[Any], taps: int, channels: int) -> None:
@@ -71,4 +81,4 @@ def each(work: Callable[..., None], pieces: list[Any], taps: int, channels: int)
         for piece in pieces[first:last]:
             work(memory, *piece)
 
-    in_pieces(run, len(pieces), 1 if few_rows(taps, channels) >= FEWEST else len(pieces), dict)
+    in_pieces(run, len(pieces), 1 if few_rows(taps, channels) else len(pieces), dict)

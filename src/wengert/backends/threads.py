@@ -48,6 +48,14 @@ def in_pieces(
     given, is called once by each thread, and what it returns is a third argument of its work.
     """
     piece = max(1, piece)
+    workers = -(-length // piece)
+    if workers > 1:
+        workers = 1 if getattr(_here, "busy", False) else min(count(), workers)
+    if workers < 2:
+        mine = () if scratch is None or not length else (scratch(),)
+        for start in range(0, length, piece):
+            work(start, min(start + piece, length), *mine)
+        return
     starts = iter(range(0, length, piece))
     taking = Lock()
 
@@ -60,10 +68,6 @@ def in_pieces(
                 return
             work(start, min(start + piece, length), *mine)
 
-    workers = min(count(), -(-length // piece))
-    if workers < 2 or getattr(_here, "busy", False):
-        share()
-        return
     helpers = [
         _executor().submit(contextvars.copy_context().run, _as_helper, share)
         for _ in range(workers - 1)

@@ -399,8 +399,13 @@ def with_part(x: Native, step: View, values: Native) -> Native:
 # -- writing ---------------------------------------------------------------------------------------
 
 
-def change(tensor: Tensor, function: Callable[..., Any], *args: Any, **options: Any) -> Tensor:
-    """Give a tensor the value that a function has of it, in place, and return it."""
+def change(
+    tensor: Tensor, function: Callable[..., Any], *args: Any, keeps: bool = True, **options: Any
+) -> Tensor:
+    """Give a tensor the value that a function has of it, in place, and return it.
+
+    `keeps` says whether the function's nodes may keep the numbers that it is given.
+    """
     if not isinstance(tensor, Tensor):
         raise TypeError(f"got a {type(tensor).__name__} to write to; give a tensor")
     check_writable(tensor)
@@ -411,7 +416,8 @@ def change(tensor: Tensor, function: Callable[..., Any], *args: Any, **options: 
     if type(tensor._raw) is np.ndarray and (
         modes.GRAD in modes.current() or len(modes.current()) > 1
     ):
-        old = made(tensor._raw.copy("K"), node_below(tensor))  # nodes keep what was there
+        raw = tensor._raw.copy("K") if keeps else tensor._raw[...]  # nodes keep what was there
+        old = made(raw, node_below(tensor))
     since = next_order()
     result = function(old, *args, **options)
     if _is_plain(tensor, result):
@@ -574,6 +580,15 @@ def write(raw: np.ndarray, values: np.ndarray, noted: bool = True) -> None:
     raw[...] = values
     if noted:
         note_write(raw)
+
+
+def add_one(count: Any) -> None:
+    """Add 1 to a whole number in place, which no derivative follows."""
+    if type(count._raw) is np.ndarray and count._raw.dtype.kind in "iu":
+        check_writable(count)
+        write(count._raw, count._raw + 1)
+    else:
+        count.add_(1)
 
 
 def is_interested(node: Node | None) -> bool:

@@ -255,7 +255,7 @@ def _over(x: Any, y: Any) -> Any:
     return NotImplemented
 
 
-def _augmented(function: Callable[[Any, Any], Any]) -> Any:
+def _augmented(function: Callable[[Any, Any], Any], keeps: bool) -> Any:
     def compute(x: Any, y: Any) -> Any:
         try:
             result = function(x, y)
@@ -267,7 +267,7 @@ def _augmented(function: Callable[[Any, Any], Any]) -> Any:
         return fitted(result, x._raw.dtype)
 
     def call(x: Any, y: Any) -> Any:
-        return change(x, compute, y) if is_operand(y) else NotImplemented
+        return change(x, compute, y, keeps=keeps) if is_operand(y) else NotImplemented
 
     return call
 
@@ -296,7 +296,7 @@ _OPERATORS: dict[str, tuple[Any, Any]] = {
 for _name, (_operator, _exchanged) in _OPERATORS.items():
     setattr(Tensor, f"__{_name}__", _operator)
     setattr(Tensor, f"__r{_name}__", _reflected(_exchanged))
-    setattr(Tensor, f"__i{_name}__", _augmented(_operator))
+    setattr(Tensor, f"__i{_name}__", _augmented(_operator, _name not in ("add", "sub")))
 Tensor.__rtruediv__ = _over  # type: ignore[attr-defined]
 # `2 * x` is `x * 2`: nodes have the tensor first, as in PyTorch
 Tensor.__radd__, Tensor.__rmul__ = add.method, multiply.method  # type: ignore[attr-defined]

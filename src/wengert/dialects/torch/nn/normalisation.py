@@ -30,12 +30,19 @@ def _check_channels(name: str, channels: int, **given: Native | None) -> None:
             raise RuntimeError(f"{name}: {what} has shape {list(x.shape)}; give {channels} numbers")
 
 
+_PLAIN = (np.dtype(np.float32), np.dtype(np.float64))
+
+
 def _move(running: Any, own: Native, momentum: float, noted: bool) -> None:
     """Write a running statistic, moved towards a new one, to its memory.
 
     PyTorch does not count a write by `batch_norm` as a new version.
     """
     if running is None:
+        return
+    raw, new = running._raw, own._raw
+    if not noted and type(raw) is np.ndarray is type(new) and raw.dtype == new.dtype in _PLAIN:
+        write(raw, raw * (1 - momentum) + new * momentum, noted=False)
         return
     with no_grad():
         old = convert(running)

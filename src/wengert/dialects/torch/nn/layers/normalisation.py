@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from wengert.dialects.kernel.functions import warn
+from wengert.dialects.torch.memory import add_one
 from wengert.dialects.torch.nn import init
 from wengert.dialects.torch.nn.layers.calls import Call, F, Weighted, family, offer, several
 from wengert.dialects.torch.table import NAMES
@@ -95,7 +96,7 @@ class _BatchNorm(_NormBase):
         momentum = 0.0 if self.momentum is None else self.momentum
         tracks = self.training and self.track_running_stats
         if tracks and self.num_batches_tracked is not None:
-            self.num_batches_tracked.add_(1)
+            add_one(self.num_batches_tracked)
             if self.momentum is None:
                 momentum = 1.0 / float(self.num_batches_tracked)
         by_batch = self.training or (self.running_mean is None and self.running_var is None)

@@ -1,11 +1,16 @@
-"""What every test runs under: the same examples each time, no clock, and poisoned memory.
+"""What every test runs under: the same examples and random numbers each time, no clock, and
+poisoned memory.
 
 With `--record`, tests also write down what real libraries answer; see tests/dialects/parity.py.
 """
 
 import gc
+import sys
+import zlib
 from collections.abc import Iterator
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import settings
 
@@ -22,8 +27,29 @@ def memory_that_nobody_wrote() -> Iterator[None]:
         yield
 
 
+#: The generators of random numbers that modules of tests have, and where they begin.
+_generators: list[tuple[Any, dict[str, Any]]] = []
+
+
+@pytest.fixture(autouse=True)
+def numbers_that_are_the_same_alone() -> None:
+    """Have generators begin anew, so that no test depends on those before it."""
+    for generator, start in _generators:
+        if generator.state != start:
+            generator.state = start
+
+
 def pytest_collection_finish() -> None:
-    """Set tests and modules aside: they stay, and each collection would visit them."""
+    """Find generators; set tests and modules aside, which garbage collections would visit."""
+    names = [name for name in sys.modules if name.startswith("tests.")]
+    names.sort(key=lambda name: (name.split(".")[-1].startswith("test_"), name))
+    seen = set()
+    for name in names:  # first the modules that others import from
+        for key, value in vars(sys.modules[name]).items():
+            if isinstance(value, np.random.Generator) and value.bit_generator not in seen:
+                seen.add(value.bit_generator)
+                start = np.random.default_rng(zlib.crc32(f"{name}.{key}".encode()))
+                _generators.append((value.bit_generator, start.bit_generator.state))
     gc.collect()
     gc.freeze()
 

@@ -52,15 +52,15 @@ class Contraction(Op):
         is_block = type(g) is Block
         weights = g.values if is_block else g
         parts = []
-        for parent, argument, read in edges:
-            find, part, is_whole = self.factors[argument], None, True
+        for parent, argument, values in edges:
+            find = self.factors[argument] if parent.op.takes_deferred else None
             if is_block:
-                read, regions = self._touched(g, argument, read)
-                is_whole = same(regions[argument], whole(parent.shape))
-            if find is not None and is_whole and parent.op.takes_deferred:
-                part = _products(find(xp, weights, *read), parent)
+                values, regions = self._touched(g, argument, values)
+                if find is not None and not same(regions[argument], whole(parent.shape)):
+                    find = None
+            part = None if find is None else _products(find(xp, weights, *values), parent)
             if part is None:
-                part = self.rules[argument](xp, weights, *read)  # type: ignore[misc]
+                part = self.rules[argument](xp, weights, *values)  # type: ignore[misc]
                 if is_block:
                     part = unbroadcast_block(xp, part, regions[argument], parent.shape)
             parts.append(part)

@@ -24,7 +24,7 @@ from wengert.engine.cotangents import Block
 from wengert.engine.node import Token, active
 from wengert.engine.record import SCALARS
 from wengert.engine.tensor import Tensor, wrap
-from wengert.errors import CompileError, RuleError, line_of, name_of
+from wengert.errors import CompileError, RuleError, WengertError, line_of, name_of
 from wengert.ops.variable import Variable
 from wengert.transforms.checkpoint import now, plain_raw
 from wengert.transforms.gradients import as_tensor
@@ -150,17 +150,21 @@ class Jitted:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Return what the function returns, from a compiled program."""
-        if not active.get() and not levels.get():
-            leaves: Sequence[Any] = args
-            form: Any = len(args)
-            kinds = {*map(type, args)}
-            if kwargs or not kinds <= _QUICK:
-                leaves, form = flat((args, kwargs))
-                kinds = {*map(type, leaves)}
-            quick = self._quick.get(form)
-            if quick is not None and kinds <= _QUICK:
-                return quick.plain(leaves, np.ndarray in kinds, len(kinds) > 1)
-        return self._called(args, kwargs)
+        try:
+            if not active.get() and not levels.get():
+                leaves: Sequence[Any] = args
+                form: Any = len(args)
+                kinds = {*map(type, args)}
+                if kwargs or not kinds <= _QUICK:
+                    leaves, form = flat((args, kwargs))
+                    kinds = {*map(type, leaves)}
+                quick = self._quick.get(form)
+                if quick is not None and kinds <= _QUICK:
+                    return quick.plain(leaves, np.ndarray in kinds, len(kinds) > 1)
+            return self._called(args, kwargs)
+        except WengertError as error:
+            error.__notes__ = []  # JAX's, about its own frames in the traceback
+            raise
 
     def _called(self, args: Any, kwargs: Any) -> Any:
         """Return the same, of arguments that may be static, numbers, tensors, or recorded."""

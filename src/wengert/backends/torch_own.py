@@ -122,6 +122,8 @@ def _matmul(x1: Any, x2: Any) -> Any:
 
 def _matmul_pull(g: Any, wanted: Any, x1: Any, x2: Any, shapes: Any) -> Any:
     """Return cotangents of factors, of one matrix for all others by one product."""
+    if 1 in map(len, shapes):
+        return NotImplemented
     dtype, of_one = g.dtype, len(shapes[1]) == 2
     by_first = by_second = None
     if wanted[0]:

@@ -18,7 +18,7 @@ from wengert.errors import ShapeError
 from wengert.ops import batching, elementwise, reductions, shapes
 from wengert.ops.families import axes as normalised
 from wengert.ops.families import composite, contraction, one_axis, sample
-from wengert.regions import Region
+from wengert.regions import Region, whole
 
 
 def _array(x: Any, name: str) -> Tensor:
@@ -44,21 +44,28 @@ def conj(xp: Any, x: Any) -> Any:
 
 
 def _matmul_regions(region: Region, shapes: Any) -> tuple[Region, Region]:
-    *batch, rows, columns = region
-    inner = range(shapes[0][-1])
-    return (*batch, rows, inner), (*batch, inner, columns)
+    """Return the parts of the factors, of which a vector has neither batch nor rows or columns."""
+    batch, inner = [*region], range(shapes[0][-1])
+    columns = [batch.pop()] if len(shapes[1]) > 1 else []
+    rows = [batch.pop()] if len(shapes[0]) > 1 else []
+    first = (*batch, *rows, inner) if rows else (inner,)
+    return first, (*batch, inner, *columns) if columns else (inner,)
 
 
 def matmul_reached(region: Region, argument: int, shape: Any, shapes: Any) -> Region:
     """Return the rows of the product that rows of the first depend on, or columns."""
-    lead = len(shape) - len(region)
+    if len(region) == 1:
+        return whole(shape)
+    matrices = [len(s) > 1 for s in shapes]
+    batch_shape = shape[: len(shape) - sum(matrices)]
+    lead = len(batch_shape) + 2 - len(region)
     batch = [
         range(n) if i < lead or shapes[argument][i - lead] == 1 else region[i - lead]
-        for i, n in enumerate(shape[:-2])
+        for i, n in enumerate(batch_shape)
     ]
     if argument == 0:
-        return (*batch, region[-2], range(shape[-1]))
-    return (*batch, range(shape[-2]), region[-1])
+        return (*batch, region[-2], *whole(shape[-1:] if matrices[1] else ()))
+    return (*batch, *whole(shape[-2:-1] if matrices[0] else ()), region[-1])
 
 
 #: What is transposed in memory is copied for so many times as large a factor: BLAS has kernels for
@@ -73,6 +80,8 @@ def _multiplied(xp: Any, x1: Any, x2: Any) -> Any:
     """
     if type(x1) is np.ndarray and x1.ndim == 2 == x2.ndim:
         return x1.dot(x2)  # for small matrices in half the time of np.matmul
+    if x1.ndim == 1 or x2.ndim == 1:
+        return xp.matmul(x1, x2)
     if xp is backends.NUMPY and x1.ndim > 2 == x2.ndim and x1.size and x1.flags.c_contiguous:
         return np.matmul(x1.reshape(-1, x1.shape[-1]), x2).reshape(*x1.shape[:-1], x2.shape[-1])
     if xp is not backends.NUMPY or x1.shape[-1] != 1 or max(x1.ndim, x2.ndim) < 3:
@@ -84,8 +93,28 @@ def _multiplied(xp: Any, x1: Any, x2: Any) -> Any:
     return x1 * x2
 
 
+def _as_matrices(xp: Any, g: Any, shapes: Any) -> Any:
+    """Return the cotangent of a product with a vector as that of a product of matrices."""
+    if len(shapes[1]) == 1:
+        g = xp.expand_dims(g, axis=-1)
+    return xp.expand_dims(g, axis=-2) if len(shapes[0]) == 1 else g
+
+
+def _of_vector(xp: Any, part: Any, axis: int) -> Any:
+    """Return the cotangent of a vector, which was one of many matrices' only row or column."""
+    part = xp.squeeze(part, axis=axis)
+    return part if len(part.shape) == 1 else xp.sum(part, axis=tuple(range(len(part.shape) - 1)))
+
+
 def _by_second(xp: Any, g: Any, x1: Any, shapes: Any) -> Any:
     """Return the cotangent of x2: one product of all rows, if all were multiplied by it."""
+    if 1 in map(len, shapes):
+        if len(shapes[1]) == 1 and len(shapes[0]) < 3:
+            return xp.matmul(adjoint(xp, x1), g) if len(shapes[0]) == 2 else conj(xp, x1) * g
+        g = _as_matrices(xp, g, shapes)
+        x1 = xp.expand_dims(x1, axis=0) if len(shapes[0]) == 1 else x1
+        part = _multiplied(xp, adjoint(xp, x1), g)
+        return _of_vector(xp, part, -1) if len(shapes[1]) == 1 else part
     alike = xp is backends.NUMPY and g.ndim == x1.ndim == len(shapes[0])
     if alike and g.ndim > 2 == len(shapes[1]) and g.size and x1.size:
         x1, g = (a.reshape(-1, a.shape[-1]) for a in (x1, g))
@@ -95,6 +124,16 @@ def _by_second(xp: Any, g: Any, x1: Any, shapes: Any) -> Any:
 def _matmul_batch(op: Op, level: Level, arrays: Any, mapped: Any, params: Any) -> Any:
     """Return as few products as will do: one, if one of the factors is the same for all."""
     x1, x2 = arrays
+    vectors = [x.ndim - m == 1 for x, m in zip(arrays, mapped, strict=True)]
+    if vectors[0] and not mapped[1] and x2.ndim <= 2:  # the examples' vectors are rows
+        return _product(op, level, x1, x2)
+    if vectors[1] and not mapped[0] and x1.ndim <= 2:
+        return _product(op, level, x2, x1 if x1.ndim == 1 else shapes.matrix_transpose(x1))
+    if any(vectors):
+        x1 = shapes.expand_dims(x1, axis=-2) if vectors[0] else x1
+        x2 = shapes.expand_dims(x2, axis=-1) if vectors[1] else x2
+        product = _matmul_batch(op, level, [x1, x2], mapped, params)
+        return shapes.squeeze(product, axis=(-2,) * vectors[0] + (-1,) * vectors[1])
     if not mapped[1] and x2.ndim == 2:  # the rows of all examples are rows of one matrix
         *lead, k = x1.shape
         rows = shapes.reshape(x1, (math.prod(lead), k))
@@ -136,6 +175,8 @@ def as_rows(xp: Any, x: Any) -> Any:
 
 
 def _factors_of_first(xp: Any, g: Any, x2: Any, shapes: Any) -> Any:
+    if len(shapes[0]) == 2 and len(shapes[1]) == 1:
+        return xp.expand_dims(g, axis=0), xp.expand_dims(conj(xp, x2), axis=0)
     return (g.T, adjoint(xp, x2)) if len(g.shape) == 2 == len(shapes[1]) else None
 
 
@@ -149,6 +190,13 @@ def _by_first(xp: Any, g: Any, x2: Any, shapes: Any) -> Any:
     """Return the cotangent of x1."""
     if type(g) is np.ndarray and g.ndim == 2 == x2.ndim and x2.dtype.kind == "f":
         return g.dot(x2.T)
+    if 1 in map(len, shapes):
+        if len(shapes[0]) == 1 and len(shapes[1]) < 3:
+            return xp.matmul(conj(xp, x2), g) if len(shapes[1]) == 2 else conj(xp, x2) * g
+        g = _as_matrices(xp, g, shapes)
+        x2 = xp.expand_dims(x2, axis=-1) if len(shapes[1]) == 1 else x2
+        part = _multiplied(xp, g, adjoint(xp, x2))
+        return _of_vector(xp, part, -2) if len(shapes[0]) == 1 else part
     return _multiplied(xp, g, adjoint(xp, x2))
 
 
@@ -170,6 +218,11 @@ matrix_product = contraction(
         sample((2, 3, 1), (1, 2)),
         sample((0, 3), (3, 2)),
         sample((2, 0), (0, 3)),
+        sample((3,), (3, 2)),
+        sample((2, 3), (3,)),
+        sample((3,), (3,)),
+        sample((2,), (3, 2, 2)),
+        sample((2, 1, 2, 3), (3,)),
     ],
 )
 
@@ -185,18 +238,12 @@ def matmul(x1: Any, x2: Any, /) -> Tensor:
     if type(x1) is not Tensor or type(x2) is not Tensor:
         x1, x2 = _array(x1, "matmul"), _array(x2, "matmul")
     left, right = x1._raw.shape, x2._raw.shape
-    if len(left) >= 2 <= len(right) and left[-1] == right[-2]:
-        return matrix_product(x1, x2)
     if not left or not right or left[-1] != right[-2 if len(right) > 1 else 0]:
         raise ShapeError(
             f"matmul: shapes {x1.shape} and {x2.shape} do not fit: the last length of the first "
             "must be the second-last of the second (its only one, for a vector)"
         )
-    rows = shapes.expand_dims(x1, axis=0) if len(left) == 1 else x1
-    columns = shapes.expand_dims(x2, axis=1) if len(right) == 1 else x2
-    product = matrix_product(rows, columns)
-    dropped = (-2,) * (len(left) == 1) + (-1,) * (len(right) == 1)
-    return shapes.squeeze(product, axis=dropped) if dropped else product
+    return matrix_product(x1, x2)
 
 
 def _einsum_regions(region: Region, shapes: Any, subscripts: str) -> list[Region]:

@@ -81,12 +81,17 @@ def _product(input: Input, other: Input) -> Native:
     check_factors(x, y, name="matmul")
     if x.shape[-1] != y.shape[-2 if y.ndim > 1 else 0]:
         raise RuntimeError(f"{_sizes(x, y)} have no product; the inner lengths must be equal")
-    if x.ndim == y.ndim == 1:
-        return labelled(_dotted(x, y), "DotBackward0")
-    label = {(2, 2): "MmBackward0", (2, 1): "MvBackward0", (1, 2): "SqueezeBackward4"}
-    return labelled(contractions.matmul(x, y), label.get((x.ndim, y.ndim), "UnsafeViewBackward0"))
+    label = _LABELS.get((x.ndim, y.ndim), "UnsafeViewBackward0")
+    return labelled(contractions.matrix_product(x, y), label)
 
 
+#: What PyTorch calls the last node of a product, by the factors' numbers of axes.
+_LABELS = {
+    (1, 1): "DotBackward0",
+    (1, 2): "SqueezeBackward4",
+    (2, 1): "MvBackward0",
+    (2, 2): "MmBackward0",
+}
 _slow = guarded(_product, "MmBackward0")
 
 
@@ -117,12 +122,6 @@ def _reflected(x: Any, y: Any) -> Any:
 put(("matmul", "Tensor.matmul"), matmul)
 put(("Tensor.__matmul__",), _operator)
 put(("Tensor.__rmatmul__",), _reflected)
-
-
-def _dotted(x: Native, y: Native) -> Native:
-    """Return the sum of products of two vectors."""
-    product = contractions.matrix_product(ns.expand_dims(x, axis=0), ns.expand_dims(y, axis=1))
-    return ns.reshape(product, ())
 
 
 @offered("mm")
@@ -160,14 +159,14 @@ def _check_vectors(x: Native, y: Native, name: str) -> None:
 def dot(input: Vector, tensor: Vector) -> Native:
     """Return the sum of products of two vectors."""
     _check_vectors(input, tensor, "dot")
-    return _dotted(input, tensor)
+    return contractions.matrix_product(input, tensor)
 
 
 @offered("vdot")
 def vdot(input: Vector, other: Vector) -> Native:
     """Return the sum of products of two vectors, the first conjugated."""
     _check_vectors(input, other, "vdot")
-    return _dotted(ns.conj(input) if kind_of(input) == "c" else input, other)
+    return contractions.matrix_product(ns.conj(input) if kind_of(input) == "c" else input, other)
 
 
 @offered("inner", label="ViewBackward0")

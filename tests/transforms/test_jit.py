@@ -381,6 +381,20 @@ def test_python_control_flow_is_named_with_its_line(function, text, form):
             assert not getattr(caught.value, "__notes__", None)
 
 
+def test_a_programs_own_notes_on_errors_stay():
+    @wg.jit
+    def f(x):
+        try:
+            return x @ x[:2]
+        except wg.ShapeError as error:
+            error.add_note("in the third layer")
+            raise
+
+    with pytest.raises(wg.ShapeError) as caught:
+        f(np.ones(3))
+    assert caught.value.__notes__ == ["in the third layer"]
+
+
 @pytest.mark.peers
 def test_arrays_of_pytorch_are_refused():
     torch = pytest.importorskip("torch")

@@ -163,7 +163,8 @@ class Jitted:
                     return quick.plain(leaves, np.ndarray in kinds, len(kinds) > 1)
             return self._called(args, kwargs)
         except WengertError as error:
-            error.__notes__ = []  # JAX's, about its own frames in the traceback
+            notes = getattr(error, "__notes__", [])  # JAX adds one about its frames
+            error.__notes__ = [note for note in notes if "JAX" not in note]
             raise
 
     def _called(self, args: Any, kwargs: Any) -> Any:

@@ -205,10 +205,10 @@ def cases() -> Iterator[tuple[str, dict[str, Callable[[], Any]]]]:
     x = _random(4096, 4096, dtype="bfloat16")
     ws = [_random(4096, 4096, dtype="bfloat16", scale=0.01) for _ in range(6)]
     wide = wg.asarray(x)
-    yield (
-        "MLP 4096x4096, 6 layers, bfloat16",
-        _pair(lambda *ws: layers(wg, wide, ws), lambda *ws: layers(torch, x, ws), ws),  # type: ignore[arg-type]
-    )
+    programs = _pair(lambda *ws: layers(wg, wide, ws), lambda *ws: layers(torch, x, ws), ws)  # type: ignore[arg-type]
+    whole = torch.compile(lambda *ws: layers(torch, x, ws))
+    programs["torch.compile"] = lambda: _torch_gradient(whole, ws)
+    yield "MLP 4096x4096, 6 layers, bfloat16", programs
     image = _random(16, 64, 64, 64)
     kernels = [_random(64, 64, 3, 3, scale=0.05) for _ in range(4)]
     pixels = wg.asarray(image)
@@ -306,12 +306,17 @@ def speed() -> Iterator[str]:
     def wait(_: Any) -> None:
         torch.cuda.synchronize()
 
-    yield "| case | times, ms | to PyTorch |"
+    yield "| case | times, ms | ratios |"
     yield "|---|---|---|"
     for name, programs in cases():
         try:
             times = _times(programs, wait)
-            ratios = [f"{k} {_ratio(times, k, 'torch'):.3f}" for k in times if k != "torch"]
+            ratios = [
+                f"{ours} to {peer} {_ratio(times, ours, peer):.3f}"
+                for ours in times
+                for peer in times
+                if ours.startswith("wengert") and peer.startswith("torch")
+            ]
             yield f"| {name} | {_milliseconds(times)} | {', '.join(ratios)} |"
         except Exception as error:
             message = f"{type(error).__name__}: {error}".replace("\n", " ")[:300]

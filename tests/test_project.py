@@ -315,6 +315,12 @@ def test_unknown_names_are_errors():
         wg.gradd  # noqa: B018
 
 
+@pytest.mark.parametrize("name", ["wengert", *MODULES])
+def test_modules_say_that_they_lack_a_name_as_python_expects(name):
+    # Debuggers and compilers ask every loaded module for names, and stop at another exception.
+    assert not hasattr(imported(name), "torch_")
+
+
 # -- tests ------------------------------------------------------------------------------------
 
 TESTS = ROOT / "tests"

@@ -105,6 +105,22 @@ def test_functions_of_two_arrays_are_one_launch(name: str, dtype: str, shapes: A
 WHOLE = array(np.ones((2, 3)))
 
 
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("shapes", [[(2, 3)] * 2, [(2, 3), ()], [(), ()], [(0, 2)] * 2], ids=str)
+def test_a_sum_that_grows_is_written_into_its_first_array(dtype: str, shapes: Any) -> None:
+    a, b = (np.full(shape, n, dtype) for n, shape in zip((3, 7), shapes, strict=True))
+    into = array(a.copy(), dtype)
+    y, count = launches(OWN.grow, into, array(b, dtype))
+    assert y is into and count == min(a.size, 1)
+    np.testing.assert_array_equal(y.values, a + b)
+
+
+def test_other_sums_grow_by_python() -> None:
+    for arrays in [(array(np.ones((3, 2)).T), WHOLE), (array(1.0), WHOLE)]:
+        with pytest.raises(TypeError, match=r"\+="):  # which what stands for an array has not
+            OWN.grow(*arrays)
+
+
 @pytest.mark.parametrize(
     "arrays",
     [

@@ -17,7 +17,13 @@ from wengert.ops.families.compiled_rules import compiled, expression
 
 assert special.erf  # whose module declares operations when it is imported
 ENTRIES = [entry for entry in REGISTRY.values() if entry.op is not None]
-WRITTEN = {entry.name: text for entry in ENTRIES if (text := expression(entry.op))}
+#: The rule of each argument that is an expression, by the name of the operation and the argument.
+WRITTEN = {
+    (entry.name, i): found[0]
+    for entry in ENTRIES
+    for i in range(len(entry.op.args))
+    if (found := expression(entry.op, i))
+}
 
 
 def evaluated(text: str, **arrays: Any) -> Any:
@@ -26,23 +32,26 @@ def evaluated(text: str, **arrays: Any) -> Any:
     return eval(text, {"T": np.float64, **functions, **arrays})
 
 
-@pytest.mark.parametrize("name", WRITTEN)
-def test_an_expression_is_its_rule(name: str) -> None:
+@pytest.mark.parametrize(("name", "argument"), WRITTEN)
+def test_an_expression_is_its_rule(name: str, argument: int) -> None:
     entry = REGISTRY[name]
     op: Any = entry.op
-    low, high = entry.domains[0]
-    x = np.linspace(low, high, 23)[1:-1]
-    y, g = op.compute(backends.NUMPY, x), np.cos(np.arange(21.0))
-    arrays = {"x": x, "y": y}
-    read = [arrays[name] for name in op.reads[0]]
-    expected = op.rules[0](backends.NUMPY, g, *read)
-    np.testing.assert_allclose(evaluated(WRITTEN[name], g=g, **arrays), expected, rtol=1e-14)
+    arrays = {
+        arg: np.roll(np.linspace(low, high, 23)[1:-1], 5 * i)
+        for i, (arg, (low, high)) in enumerate(zip(op.args, entry.domains, strict=True))
+    }
+    arrays["y"], g = op.compute(backends.NUMPY, *arrays.values()), np.cos(np.arange(21.0))
+    read = [arrays[name] for name in op.reads[argument]]
+    expected = op.rules[argument](backends.NUMPY, g, *read)
+    written = evaluated(WRITTEN[name, argument], g=g, **arrays)
+    np.testing.assert_allclose(written, expected, rtol=1e-14)
 
 
 def test_which_rules_are_expressions() -> None:
-    assert {"sin", "cos", "sqrt", "tanh", "special.erf"} <= {*WRITTEN}
-    assert expression(REGISTRY["exp"].op) is None  # one kernel already
-    assert expression(REGISTRY["multiply"].op) is None  # of two arrays
+    named = {name for name, _ in WRITTEN}
+    assert {"sin", "cos", "sqrt", "tanh", "special.erf", "multiply", "divide"} <= named
+    assert expression(REGISTRY["multiply"].op, 1) == ("(g * x1)", 1)
+    assert expression(REGISTRY["add"].op, 1) == ("g", 0)
     assert expression(REGISTRY["abs"].op) is None  # its rule chooses
     assert expression(REGISTRY["sum"].op) is None
     assert not any("complex" in text or "j" in text for text in WRITTEN.values())
@@ -101,7 +110,7 @@ def test_the_rule_of_first_order_is_the_kernel() -> None:
     edges = [(SimpleNamespace(shape=x.shape), 0, (x,))]
     (part,) = op.pull(xp, g, node, edges)
     np.testing.assert_allclose(part, g * np.cos(x), rtol=1e-15)
-    assert kernels == {"rule_of_sin": 1}
+    assert kernels == {"rule_0_of_sin": 1}
     # other dtypes, blocks and recorded sweeps go by the operation's own rule
     half = SimpleNamespace(dtype=np.dtype("float32"), shape=x.shape)
     op.pull(xp, g.astype("f4"), half, edges)
@@ -109,7 +118,31 @@ def test_the_rule_of_first_order_is_the_kernel() -> None:
     block = wg.Block((5,), (range(1, 2),), g[1:2])
     (cut,) = op.pull(xp, block, node, edges)
     np.testing.assert_allclose(cut.values, (g * np.cos(x))[1:2], rtol=1e-15)
-    assert kernels == {"rule_of_sin": 1}
+    assert kernels == {"rule_0_of_sin": 1}
+
+
+def test_rules_of_two_arrays_are_kernels_where_those_are_quicker() -> None:
+    kernels: dict[str, int] = {}
+    assert compiled(wg.multiply.op, library(kernels)) is None  # type: ignore[attr-defined]
+    xp = library(kernels)
+    xp.compiles_all = True
+    assert compiled(wg.add.op, xp) is None  # type: ignore[attr-defined]
+    op = wg.divide.op.on(xp)  # type: ignore[attr-defined]
+    a, b, g = np.linspace(1.0, 2.0, 5), np.linspace(2.0, 3.0, 5), np.arange(5.0)
+    node, parent = (SimpleNamespace(dtype=a.dtype, shape=a.shape) for _ in range(2))
+    values: dict[str, Any] = {"x1": a, "x2": b, "y": a / b}
+    edges = [(parent, i, tuple(values[name] for name in op.reads[i])) for i in (0, 1)]
+    first, second = op.pull(xp, g, node, edges)
+    np.testing.assert_allclose(first, g / b, rtol=1e-15)
+    np.testing.assert_allclose(second, -g * a / b**2, rtol=1e-14)
+    assert kernels == {"rule_0_of_divide": 1, "rule_1_of_divide": 1}
+    (only,) = op.pull(xp, g, node, edges[1:])
+    np.testing.assert_array_equal(only, second)
+    assert kernels == {"rule_0_of_divide": 1, "rule_1_of_divide": 2}
+    # numbers of another dtype go by the operation's own rules
+    narrow = [(parent, 0, tuple(values[name].astype("f4") for name in op.reads[0]))]
+    op.pull(xp, g, node, narrow)
+    assert kernels == {"rule_0_of_divide": 1, "rule_1_of_divide": 2}
 
 
 def test_a_library_may_decline() -> None:

@@ -7,6 +7,7 @@ one shape or without axes. All other arrays go to CuPy's function.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from itertools import product
 from types import SimpleNamespace
@@ -24,6 +25,8 @@ _OPERATORS = {
     "divide": ("x1", "x2", "x1 / x2"),
     "negative": ("x", "-x"),
 }
+#: A sum that is written into its first operand.
+_GROW = ("x1", "x2"), "x1 + x2"
 _TYPES = {np.dtype("float64"): "double", np.dtype("float32"): "float"}
 
 
@@ -33,15 +36,22 @@ def functions(m: Any) -> SimpleNamespace:
     found = SimpleNamespace()
     for name, (*arguments, text) in texts.items():
         setattr(found, name, launched(m, f"{name}_of_all", arguments, text, getattr(m, name)))
+    found.grow = launched(m, "grow", *_GROW, operator.iadd, in_place=True)
     return found
 
 
 def launched(
-    m: Any, name: str, arguments: Sequence[str], text: str, otherwise: Callable[..., Any]
+    m: Any,
+    name: str,
+    arguments: Sequence[str],
+    text: str,
+    otherwise: Callable[..., Any],
+    in_place: bool = False,
 ) -> Callable[..., Any]:
     """Return a function of each element by an expression of C; `otherwise` takes other arrays.
 
-    The function is written for its arguments. A kernel is compiled when it is first called.
+    The function is written for its arguments. A kernel is compiled when it is first called. If
+    `in_place`, the result is written into the first argument, whose shape it has.
     """
     kernels = {
         (dtype, *whole): m.RawKernel(_source(name, arguments, whole, text, kind), name)
@@ -61,11 +71,11 @@ def launched(
     source = f"""def call({given}):
     _dtype = {first}.dtype
     {", ".join(f"_{x}" for x in arguments)} = {", ".join(f"{x}.shape" for x in arguments)}
-    _shape = {" or ".join(f"_{x}" for x in arguments)}
+    _shape = {f"_{first}" if in_place else " or ".join(f"_{x}" for x in arguments)}
     if {" and ".join(conditions)}:
         _kernel = _kernels.get((_dtype, {", ".join(f"_all_{x}" for x in arguments)}))
         if _kernel is not None:
-            _result = _new(_shape, _dtype)
+            _result = {first if in_place else "_new(_shape, _dtype)"}
             _count = _result.size
             if _count:
                 _kernel.kernel.linear_launch(_count, ({given}, _result, _integer(_count)))

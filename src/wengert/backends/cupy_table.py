@@ -55,9 +55,13 @@ def compiled(xp: Any, name: str, arguments: Sequence[str], text: str) -> Any:
     return cupy_kernels.launched(cupy, name, arguments, text, otherwise)
 
 
+_ALIKE = cupy_kernels.functions(cupy)
+
 TABLE = Table(
     {
         "compiled": compiled,
+        "compiles_all": True,
+        "grow": _ALIKE.grow,
         **strided_kernels.kernels(
             cupy,
             {
@@ -76,5 +80,5 @@ TABLE = Table(
     },
     writable=True,
     array=cupy.ndarray,
-    alike=cupy_kernels.functions(cupy),
+    alike=_ALIKE,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import operator
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -58,11 +59,15 @@ class Kept(NamedTuple):
 class Namespace:
     """The Array API functions of one array library, our extra kernels, and extensions."""
 
+    #: ``(x, y) -> x``, which is then the sum of both: an array that nobody else holds
+    grow: Callable[[Any, Any], Any] = staticmethod(operator.iadd)
     #: what compiles programs of the library's arrays, if anything does
     control: Any = None
     #: ``(xp, name, arguments, text) -> function``: what compiles an expression of C of each element
     #: of arrays of one type T, if anything does; the function is None where that cannot be
     compiled: Callable[..., Any] | None = None
+    #: whether such a function takes less time than the library's own of a single operation
+    compiles_all = False
 
     def __init__(
         self,

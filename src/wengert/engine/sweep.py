@@ -132,7 +132,8 @@ def reverse(
     carried = Carried(xp, known, not recorded and xp.writable, defers)
     cotangents, owned, add_part = carried.cotangents, carried.owned, carried.add
     results: dict[Node, Any] = {}
-    array = getattr(xp, "array", None) if not recorded else None
+    array = None if recorded else xp.array
+    grow: Any = None if recorded else xp.grow
     some_unwanted = len(wanted) < len(entries)
     watcher = watching.get()
     for node in entries:
@@ -169,7 +170,7 @@ def reverse(
                 if usual and not fresh and parent not in cotangents:
                     cotangents[parent] = part
                 elif usual and parent in owned:
-                    cotangents[parent] += part
+                    cotangents[parent] = grow(cotangents[parent], part)
                 else:
                     add_part(op, edge, part, g)
         if release is not None and (

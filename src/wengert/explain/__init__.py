@@ -6,6 +6,10 @@ from typing import Any
 
 def __getattr__(name: str) -> Any:
     """Import a module when it is first asked: few programs need an explanation."""
-    if name.startswith("_"):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return import_module(f"{__name__}.{name}")
+    full = f"{__name__}.{name}"
+    try:
+        return import_module(full)
+    except ModuleNotFoundError as error:
+        if error.name != full:
+            raise
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""Rules of functions of each element as one kernel each, for libraries that compile expressions.
+"""Rules of operations on each element as one kernel each, for libraries that compile expressions.
 
 A rule such as ``g * cos(x)`` launches a kernel for each of its operations, and for small arrays a
 launch takes longer than what the kernel does. So the rule is called once with symbols for its
@@ -8,6 +8,7 @@ arguments, which write down the expression, and the library compiles that.
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Callable
 from typing import Any
 
@@ -93,37 +94,62 @@ def _joined(one: Any, sign: str, two: Any) -> _Symbol:
     return _Symbol(f"({one.text} {sign} {two.text})", one.operations + two.operations + 1)
 
 
-def expression(op: Any) -> str | None:
-    """Return the rule of a function of one array as an expression of C.
+def expression(op: Any, argument: int = 0) -> tuple[str, int] | None:
+    """Return an argument's rule as an expression of C, and how many operations it has.
 
-    It is None for other operations, and for a rule of one kernel already.
+    It is None where the rule is more than an expression of the elements.
     """
-    if op.family != "elementwise" or len(op.args) != 1 or op.params or op.chosen or op.transposed:
+    if op.family != "elementwise" or op.params or op.chosen or op.transposed:
         return None
     try:
-        found = op.rules[0](_Functions(), *map(_Symbol, ("g", *op.reads[0])))
+        found = op.rules[argument](_Functions(), *map(_Symbol, ("g", *op.reads[argument])))
     except (Unwritten, TypeError):
         return None
-    return found.text if isinstance(found, _Symbol) and found.operations > 1 else None
+    return (found.text, found.operations) if isinstance(found, _Symbol) else None
 
 
 def compiled(op: Op, xp: Any) -> Own | None:
-    """Return an operation with its rule as a kernel of a library; None if that has no such."""
-    if xp.compiled is None or (text := expression(op)) is None:
+    """Return an operation with its rules as kernels of a library; None if that has no such.
+
+    A rule of one operation is one kernel anyway, and so are most rules of two arrays. They are
+    compiled as well by a library whose own functions are slower than what it compiles.
+    """
+    if xp.compiled is None or (len(op.args) > 1 and not xp.compiles_all):
         return None
-    names = ("g", *(op.reads[0] or ()))
-    kernel = xp.compiled(xp, f"rule_of_{op.name.replace('.', '_')}", names, text)
-    if kernel is None:
+    found = [texts for i in range(len(op.args)) if (texts := expression(op, i))]
+    least = 1 if xp.compiles_all else 2
+    if len(found) < len(op.args) or all(count < least for _, count in found):
         return None
-    given = ", ".join(names)
-    alike = "".join(f" and {name}.dtype is dtype" for name in names[1:])
-    source = f"""def rule({given}):
+    kernels: dict[str, Any] = {}
+    lines = []
+    for i, (text, count) in enumerate(found):
+        names = ("g", *(op.reads[i] or ()))
+        alike = "".join(f" or {name}.dtype is not dtype" for name in names[1:])
+        lines.append(f"part{i} = None\nif wanted[{i}]:")
+        if alike:
+            lines.append(f"    if {alike[4:]}:\n        return NotImplemented")
+        answer = f"kernel{i}({', '.join(names)})" if count else "g"
+        lines.append(f"    part{i} = {answer}")
+        if count:
+            name = f"rule_{i}_of_{op.name.replace('.', '_')}"
+            kernels[f"kernel{i}"] = xp.compiled(xp, name, names, text)
+    if None in kernels.values():
+        return None
+    return Own(rule=_rule(op, xp, "\n".join(lines), kernels))
+
+
+def _rule(op: Op, xp: Any, parts: str, kernels: dict[str, Any]) -> Callable[..., Any]:
+    """Return a rule for all arguments of an operation in arrays of real numbers."""
+    read = dict.fromkeys(name for reads in op.reads for name in reads or ())
+    text = f"""def rule({", ".join(("g", *read, "wanted"))}):
     dtype = g.dtype
-    if (dtype is double or dtype is single){alike}:
-        return kernel({given})
-    return NotImplemented
+    if dtype is not double and dtype is not single:
+        return NotImplemented
+{textwrap.indent(parts, "    ")}
+    return [{", ".join(f"part{i}" for i in range(len(op.args)))}]
 """
     double, single = (np.dtype(d) if isinstance(d, type) else d for d in (xp.float64, xp.float32))
-    known: dict[str, Any] = {"kernel": kernel, "double": double, "single": single}
-    exec(source, known)
-    return Own(rule=known["rule"])
+    known: dict[str, Any] = {"double": double, "single": single, **kernels}
+    exec(text, known)
+    rule: Callable[..., Any] = known["rule"]
+    return rule

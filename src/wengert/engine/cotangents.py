@@ -195,7 +195,7 @@ class Deferred:
     #: whether a sweep does better to wait for further ones than to compute this one now
     can_wait: bool
 
-    #: returns the array; and what those get who take other answers than arrays
+    #: returns the array, given what others have joined; what those get who take other answers
     todense: Callable[..., Any]
     answer: Callable[[], Any]
     __iadd__: Callable[..., Any]

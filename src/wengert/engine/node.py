@@ -106,11 +106,6 @@ class Node:
         """Return the node that stands for the result where it is read: this one."""
         return self
 
-    def free(self) -> None:
-        """Give up the parents and the values."""
-        self.parent = None
-        self.values = self.others = ()
-
     def __repr__(self) -> str:
         return f"<{self.op.name} #{self.order}: shape {self.shape}, dtype {self.dtype}>"
 

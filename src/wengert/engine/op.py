@@ -140,12 +140,11 @@ class Op:
         only = places[0]
         return lambda values: (values[only],)
 
-    def pull(self, xp: Any, g: Any, node: Node, edges: Edges, own: Any = None) -> Sequence[Any]:
+    def pull(self, xp: Any, g: Any, node: Node, edges: Edges, sweep: Any = None) -> Sequence[Any]:
         """Return the cotangents of the arguments that `edges` lead to, given that of the result.
 
-        `g` is an array, a Block, or a list for an operation of several results. If it is a sweep's
-        `own`, nothing else holds it, and an operation may write to it. If no sweep asks, that is
-        None, and no answer is deferred.
+        `g` is an array, a Block, or a list for an operation of several results. If it is the
+        sweep's `own`, an operation may write to it. If no sweep asks, no answer is deferred.
         """
         if type(g) is Block:
             return [self.pull_block(xp, g, node, *edge) for edge in edges]

@@ -56,23 +56,24 @@ def leading_to(sources: Collection[Node], entries: list[Node]) -> Collection[Nod
 class Carried:
     """Cotangents of nodes still to come; sums made here are `owned`, and grow in place."""
 
-    __slots__ = ("cotangents", "defers", "may_write", "owned", "xp")
+    __slots__ = ("cotangents", "defers", "may_write", "own", "owned", "xp")
 
     def __init__(self, xp: Any, seeds: dict[Node, Any], may_write: bool, defers: bool) -> None:
         self.xp, self.cotangents, self.may_write, self.defers = xp, seeds, may_write, defers
         self.owned: set[Node] = set()
+        self.own = False  # whether nothing else holds the cotangent that `pull` is asked about
+
+    def waiting(self, parent: Node) -> Any:
+        """Return the deferred cotangent that an operation may add to by itself, if there is one."""
+        held = self.cotangents.get(parent) if parent in self.owned else None
+        return held if isinstance(held, Deferred) and watching.get() is None else None
 
     def add(self, op: Op, edge: Edge, part: Any, g: Any) -> None:
         """Add what an operation answers to `g` for the argument that an edge leads to."""
-        if part is None:
-            return
         parent, is_new = edge[0], op.fresh
         held = self.cotangents.get(parent)
         fits = getattr(part, "shape", None) == parent.shape and part.dtype is parent.dtype
         if isinstance(part, Deferred):
-            if parent in self.owned and fits and part.can_wait and isinstance(held, Deferred):
-                held += part  # in place
-                return
             if not (self.defers or part.can_wait):
                 part = part.todense(self.xp)
             is_new = True
@@ -111,7 +112,7 @@ def reverse(
     regions: dict[Node, Region] | None = None,
     ends: Collection[Node] = (),
     defers: bool = False,
-    free: Callable[[Node], None] = Node.free,
+    free: Callable[[Node], None] | None = None,
     skips_empty: bool = True,
 ) -> dict[Node, Any]:
     """Return the cotangents of `sources`; those that no path leads to are missing.
@@ -121,10 +122,10 @@ def reverse(
     what is carried for these. What was carried for a source is a result.
 
     `entries` are the seeds' ancestors, newest first. `recorded` says that cotangents are tensors;
-    `release`, that each node gives up its values once they are used (by `free`), unless another
-    live tape cares about it. Of the sources in `regions` only a part is asked for. Paths end at
-    `ends`: no cotangent goes through one of them. Cotangents without elements are zero by structure
-    and go no further if `skips_empty`. Deferred ones give answers if `defers`.
+    `release`, that each node gives up its edges once they are used (or what `free` takes from it),
+    unless another live tape cares about it. Of the sources in `regions` only a part is asked for.
+    Paths end at `ends`: no cotangent goes through one of them. Cotangents without elements are zero
+    by structure and go no further if `skips_empty`. Deferred ones give answers if `defers`.
     """
     wanted = leading_to(sources, entries)
     limits = reached(regions, entries, wanted, sources) if regions else {}
@@ -134,7 +135,7 @@ def reverse(
     results: dict[Node, Any] = {}
     array = None if recorded else xp.array
     grow: Any = None if recorded else xp.grow
-    some_unwanted = len(wanted) < len(entries)
+    some_unwanted, joined = len(wanted) < len(entries), dict[Any, Any]()
     watcher = watching.get()
     for node in entries:
         g = cotangents.pop(node, None)
@@ -144,14 +145,15 @@ def reverse(
             g = restrict(xp, g, limits[node])
         if node in sources:
             ready = not isinstance(g, Deferred)
-            results[node] = g if ready else g.answer() if defers else g.todense(xp)
+            results[node] = g if ready else g.answer() if defers else g.todense(xp, joined)
         first = node.parent
         if first is None or (ends and node in ends):
             continue
         op = node.op
         if type(g) is not array and (type(g) in (Block, list) or isinstance(g, Deferred)):
             g = _as_taken(xp, node, g, seeds, skips_empty)
-        edges: Edges = ((first, node.argument, node.values), *node.others)
+        edge, others = (first, node.argument, node.values), node.others
+        edges: Edges = (edge, *others) if others else (edge,)
         for edge in edges if some_unwanted else ():
             if edge[0] not in wanted:
                 edges = [edge for edge in edges if edge[0] in wanted]
@@ -160,9 +162,9 @@ def reverse(
             if recorded:
                 edges = recorded_edges(node, edges)
             fresh = op.fresh
-            own = fresh and node in owned and node not in sources
+            carried.own = fresh and node in owned and node not in sources
             pull = op.pull if watcher is None else watcher.pulling(op)
-            parts = iter(pull(xp, g, node, edges, own))
+            parts = iter(pull(xp, g, node, edges, carried))
             for edge in edges:
                 parent, part = edge[0], next(parts)
                 usual = type(part) is array and part.shape == parent.shape
@@ -171,12 +173,15 @@ def reverse(
                     cotangents[parent] = part
                 elif usual and parent in owned:
                     cotangents[parent] = grow(cotangents[parent], part)
-                else:
+                elif part is not None:
                     add_part(op, edge, part, g)
         if release is not None and (
             len(node.tokens) == 1 or not any(t.alive for t in node.tokens if t is not release)
         ):
-            free(node)
+            if free is None:
+                node.parent, node.values, node.others = None, (), ()
+            else:
+                free(node)
     missing = sources - results.keys()
     for node in missing and missing.intersection(entries):  # a path, but to no element
         results[node] = zero(node.shape, node.dtype, like=next(iter(seeds.values())))

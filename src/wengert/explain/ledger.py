@@ -114,8 +114,8 @@ class Ledger(Watcher):
         """Return what answers for an operation in a sweep, and notes answers that are None."""
         inner = super().pulling(op)
 
-        def pull(xp: Any, g: Any, node: Node, edges: Any, own: bool = False) -> Any:
-            parts = list(inner(xp, g, node, edges, own))
+        def pull(xp: Any, g: Any, node: Node, edges: Any, sweep: Any = None) -> Any:
+            parts = list(inner(xp, g, node, edges, sweep))
             if any(part is None for part in parts):
                 self.silent.add(node)
             return parts

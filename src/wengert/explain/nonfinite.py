@@ -122,7 +122,7 @@ class NonFiniteLedger(Ledger):
         """Return what answers for an operation in a sweep, and looks at the answer."""
         inner = super().pulling(op)
 
-        def pull(xp: Any, g: Any, node: Node, edges: Any, own: bool = False) -> Any:
+        def pull(xp: Any, g: Any, node: Node, edges: Any, sweep: Any = None) -> Any:
             before = as_arrays(xp, g)
             parts = list(inner(xp, g, node, edges))
             found = born_backward(xp, before, node, edges, parts)
@@ -349,7 +349,7 @@ class _Collecting(Watcher):
         self.found: NonFinite | None = None
 
     def pulling(self, op: Op) -> Callable[..., Any]:
-        def pull(xp: Any, g: Any, node: Node, edges: Any, own: bool = False) -> Any:
+        def pull(xp: Any, g: Any, node: Node, edges: Any, sweep: Any = None) -> Any:
             before = as_arrays(xp, g)
             parts = list(op.pull(xp, g, node, edges))
             self.found = self.found or born_backward(xp, before, node, edges, parts)

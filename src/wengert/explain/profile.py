@@ -129,7 +129,7 @@ class Profile(Watcher, Tables):
         inner = super().pulling(op)
         timed = self._timed(lambda *args: list(inner(*args)))
 
-        def pull(xp: Any, g: Any, node: Node, edges: Any, own: bool = False) -> list[Any]:
+        def pull(xp: Any, g: Any, node: Node, edges: Any, sweep: Any = None) -> list[Any]:
             parts: list[Any] = timed(xp, g, node, edges)
             size = _new_bytes(parts, [g])
             cost = Cost("", 0, Seconds(0), 1, Seconds(self._took), size)

@@ -40,7 +40,7 @@ class Report(Ledger):
         """Return what answers for an operation in a sweep, and looks at gradients of leaves."""
         inner = super().pulling(op)
 
-        def pull(xp: Any, g: Any, node: Node, edges: Any, own: bool = False) -> Any:
+        def pull(xp: Any, g: Any, node: Node, edges: Any, sweep: Any = None) -> Any:
             if node.order >= self._order:  # another sweep
                 self._backward = None
             self._order = node.order

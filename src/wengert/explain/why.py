@@ -536,8 +536,8 @@ class _Silent(Watcher):
     def pulling(self, op: Any) -> Any:
         """Return what answers, and notes the node of an answer that is None."""
 
-        def pull(xp: Any, g: Any, node: Node, edges: Any, own: bool = False) -> Any:
-            parts = list(op.pull(xp, g, node, edges, own))
+        def pull(xp: Any, g: Any, node: Node, edges: Any, sweep: Any = None) -> Any:
+            parts = list(op.pull(xp, g, node, edges, sweep))
             if any(part is None for part in parts):
                 self.found.add(node)
             return parts

@@ -108,8 +108,9 @@ class Copy(Op):
     linear = True
     fresh = True
 
-    def pull(self, xp: Any, g: Any, node: Node, edges: Edges, own: bool = False) -> Sequence[Any]:
+    def pull(self, xp: Any, g: Any, node: Node, edges: Edges, sweep: Any = None) -> Sequence[Any]:
         """Return the cotangents, that of what was there before in the memory of `g` if it can."""
+        own = sweep is not None and sweep.own
         if type(g) is Block:
             g, own = g.todense(xp), False
         if xp is not backends.NUMPY:

@@ -22,7 +22,7 @@ class Structural(Op):
 class Refusal(Structural):
     """A value that has no derivative where mathematics has one: a sweep that comes to it raises."""
 
-    def pull(self, xp: Any, g: Any, node: Node, edges: Edges, own: bool = False) -> Sequence[Any]:
+    def pull(self, xp: Any, g: Any, node: Node, edges: Edges, sweep: Any = None) -> Sequence[Any]:
         """Raise the error that the program was promised."""
         kind, message = edges[0][2]
         raise kind(message)

@@ -9,10 +9,10 @@ import numpy as np
 
 from wengert import backends
 from wengert.engine.fastpath import Front, caller
-from wengert.engine.node import active
+from wengert.engine.node import active, watching
 from wengert.engine.op import Op
 from wengert.engine.record import apply
-from wengert.engine.tensor import Tensor
+from wengert.engine.tensor import Tensor, wrap
 from wengert.errors import TapeError
 from wengert.ops import contractions, creation, elementwise, indexing, positions, reductions, shapes
 from wengert.ops.variable import Variable
@@ -148,6 +148,10 @@ def _length(self: Any) -> int:
 def _iterate(self: Any) -> Any:
     if not self.shape:
         raise TypeError("iteration over a tensor without axes")
+    plain = type(self) is Tensor and type(self._raw) is np.ndarray and len(self.shape) > 1
+    if plain and watching.get() is None:  # rows of what no tape watches need no operation
+        rows = enumerate(self._raw)
+        return (wrap(row) if self._node is None else self[i] for i, row in rows)
     return (self[i] for i in range(self.shape[0]))
 
 

@@ -91,7 +91,7 @@ class Checkpoint(Op):
         )
         self.captures = captures
 
-    def pull(self, xp: Any, g: Any, node: Node, edges: Edges, own: bool = False) -> Sequence[Any]:
+    def pull(self, xp: Any, g: Any, node: Node, edges: Edges, sweep: Any = None) -> Sequence[Any]:
         """Return the cotangents of the ends. A Block goes into the inner sweep as it is."""
         call = edges[0][2][0]
         found = call.cotangents(xp, g)

@@ -44,7 +44,7 @@ class Custom(Op):
     forward: Rule | None
     several: bool
 
-    def pull(self, xp: Any, g: Any, node: Node, edges: Edges, own: bool = False) -> Sequence[Any]:
+    def pull(self, xp: Any, g: Any, node: Node, edges: Edges, sweep: Any = None) -> Sequence[Any]:
         """Return the cotangents that `backward` gives for the arguments of some edges."""
         weights = self._listed(g.todense(xp) if type(g) is Block else g)
         found = _for_namespace(xp, self.backward(self._results(edges[0][2]), weights))

@@ -157,7 +157,7 @@ class Primitive(Op):
     # -- reverse ------------------------------------------------------------------------------
 
     def pull(
-        self, xp: Any, g: Any, node: Node, edges: Sequence[Edge], own: bool = False
+        self, xp: Any, g: Any, node: Node, edges: Sequence[Edge], sweep: Any = None
     ) -> Sequence[Any]:
         """Return the cotangents of the tensors; the rule is asked once for all of them."""
         y, arrays, _, given = edges[0][2]

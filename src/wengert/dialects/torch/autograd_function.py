@@ -183,7 +183,7 @@ class Custom(Op):
     likes: list[Any]
 
     def pull(
-        self, xp: Any, g: Any, node: Node, edges: Sequence[Edge], own: bool = False
+        self, xp: Any, g: Any, node: Node, edges: Sequence[Edge], sweep: Any = None
     ) -> Sequence[Any]:
         """Return the cotangents that the program's function gives, checked."""
         self.context._node = node

@@ -32,7 +32,7 @@ class Around(Op):
         self.batch = inner.batch
 
     def pull(
-        self, xp: Any, g: Any, node: Node, edges: Sequence[Edge], own: bool = False
+        self, xp: Any, g: Any, node: Node, edges: Sequence[Edge], sweep: Any = None
     ) -> Sequence[Any]:
         """Return the cotangents, as whoever looks at those of all arguments leaves them."""
         found = self.all_of(xp, g.todense(xp) if type(g) is Block else g, node)

@@ -132,13 +132,13 @@ def unpacked(nodes: list[Node]) -> Callable[[], None]:
     return end
 
 
-def _pull_unpacked(op: Op, xp: Any, g: Any, node: Node, edges: Edges, own: Any = None) -> Any:
+def _pull_unpacked(op: Op, xp: Any, g: Any, node: Node, edges: Edges, sweep: Any = None) -> Any:
     """Return the cotangents of a node's arguments, with what it has packed unpacked."""
     asked = {argument for _, argument, _ in edges}
     with as_unpacked(node):
         edges = [edge for edge in node.edges if edge[1] in asked]
         edges = edges if xp is backends.NUMPY else recorded_edges(node, edges)
-        return op.pull(xp, g, node, edges, own)
+        return op.pull(xp, g, node, edges, sweep)
 
 
 @contextlib.contextmanager
@@ -308,7 +308,7 @@ class Joint(Op):
     inner: list[Node]
     ends: set[Node]
 
-    def pull(self, xp: Any, g: Any, node: Node, edges: Edges, own: bool = False) -> Sequence[Any]:
+    def pull(self, xp: Any, g: Any, node: Node, edges: Edges, sweep: Any = None) -> Sequence[Any]:
         """Return the cotangents of what the call was given."""
         pairs = zip(self.parts, weights_of(xp, g), strict=True)
         known = [(part, weight) for part, weight in pairs if part is not None]

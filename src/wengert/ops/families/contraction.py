@@ -14,7 +14,7 @@ from wengert.engine.op import Op
 from wengert.engine.tensor import Tensor
 from wengert.ops.families.declare import Operation, Rule, Tests, by_name, declared, run
 from wengert.ops.families.directions import Directions, lead_of
-from wengert.ops.families.factored import Products
+from wengert.ops.families.factored import waiting
 from wengert.ops.families.structure import zeros_for
 from wengert.regions import Region, same, whole
 
@@ -43,11 +43,9 @@ class Contraction(Op):
         known = dict(zip(reads, values, strict=True))
         return known, {k: v for k, v in known.items() if k in self.params}
 
-    def pull(
-        self, xp: Any, g: Any, node: Node, edges: Edges, own: bool | None = None
-    ) -> Sequence[Any]:
+    def pull(self, xp: Any, g: Any, node: Node, edges: Edges, sweep: Any = None) -> Sequence[Any]:
         """Return the cotangents of the operands; to a sweep, products for what no rule reads."""
-        if own is None or not self.factors:
+        if sweep is None or not self.factors:
             return super().pull(xp, g, node, edges)
         is_block = type(g) is Block
         weights = g.values if is_block else g
@@ -58,8 +56,10 @@ class Contraction(Op):
                 values, regions = self._touched(g, argument, values)
                 if find is not None and not same(regions[argument], whole(parent.shape)):
                     find = None
-            part = None if find is None else _products(find(xp, weights, *values), parent)
-            if part is None:
+            pair = None if find is None else find(xp, weights, *values)
+            if pair is not None and _fits(pair, parent):
+                part = _product(pair, parent, sweep)
+            else:
                 part = self.rules[argument](xp, weights, *values)  # type: ignore[misc]
                 if is_block:
                     part = unbroadcast_block(xp, part, regions[argument], parent.shape)
@@ -145,22 +145,24 @@ class Contraction(Op):
 _SMALL = 1 << 11
 
 
-def _products(pair: tuple[Any, Any] | None, parent: Node) -> Any:
-    """Return the cotangent of an operand as a product of factors, or None if it is none.
+def _fits(pair: tuple[Any, Any], parent: Node) -> bool:
+    """Return whether ``left.T @ right`` of a pair has an operand's shape and dtype as it is."""
+    left, right = pair
+    shape = (left.shape[1], right.shape[1])
+    return left.dtype == right.dtype == parent.dtype and parent.shape == shape
+
+
+def _product(pair: tuple[Any, Any], parent: Node, sweep: Any) -> Any:
+    """Return ``left.T @ right`` as a product of factors; None if it was added to such a one.
 
     A small one with fewer numbers than its factors is computed at once.
     """
-    if pair is None:
-        return None
     left, right = pair
-    if type(left) is ndarray and left.dtype is right.dtype is parent.dtype:
+    if type(left) is ndarray:
         (rows, n), m = left.shape, right.shape[1]
-        if parent.shape == (n, m):
-            small = n * m <= _SMALL and n * m <= rows * (n + m)
-            return left.T.dot(right) if small else Products(left, right)
-    products = Products(*pair)
-    fits = products.shape == parent.shape and pair[0].dtype == products.dtype == parent.dtype
-    return products if fits else None
+        if n * m <= _SMALL and n * m <= rows * (n + m):
+            return left.T.dot(right)
+    return waiting(left, right, parent, sweep)
 
 
 def contraction(

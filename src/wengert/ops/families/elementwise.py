@@ -18,7 +18,7 @@ from wengert.engine.tensor import Tensor
 from wengert.ops import batching
 from wengert.ops.families.declare import Operation, Rule, Tests, by_name, declared, numpy_or, sample
 from wengert.ops.families.directions import Directions
-from wengert.ops.families.factored import FEW, Products
+from wengert.ops.families.factored import FEW, waiting
 from wengert.ops.families.structure import repeated, zeros_kept
 from wengert.regions import Region, sizes, whole
 
@@ -55,7 +55,7 @@ class Elementwise(Op):
         rules: Any = self.rules
         otherwise = super().pull
 
-        def summed(xp: Any, g: Any, edge: Edge) -> Any:
+        def summed(xp: Any, g: Any, edge: Edge, sweep: Any) -> Any:
             """Return the answer about an argument that was repeated: add first, or meanwhile."""
             parent, argument, values = edge
             rule, shape = rules[argument], parent.shape
@@ -65,10 +65,10 @@ class Elementwise(Op):
                 return rule(xp, g, *values)
             waits = type(g) is ndarray and parent.op.takes_deferred and g.dtype is parent.dtype
             if waits and g.ndim == 2 and len(g) <= FEW and g.shape[1:] == shape:
-                return Products(None, rule(xp, g))
+                return waiting(None, rule(xp, g), parent, sweep)
             return rule(xp, unbroadcast(xp, g, shape))
 
-        def pull(xp: Any, g: Any, node: Node, edges: Edges, own: Any = None) -> Sequence[Any]:
+        def pull(xp: Any, g: Any, node: Node, edges: Edges, sweep: Any = None) -> Sequence[Any]:
             dtype = node.dtype
             if type(g) is ndarray:
                 usual = dtype is _SINGLE or dtype is _DOUBLE
@@ -76,12 +76,12 @@ class Elementwise(Op):
                 usual = type(g) in backends.QUICK and xp.is_real(dtype)
             if not usual:
                 return otherwise(xp, g, node, edges)
-            parts = []
+            parts, shape = [], node.shape
             for edge in edges:
                 parent, argument, values = edge
                 rule = rules[argument]
-                if own is not None and parent.shape != node.shape:
-                    parts.append(summed(xp, g, edge))
+                if sweep is not None and parent.shape != shape:
+                    parts.append(summed(xp, g, edge, sweep))
                 elif len(values) == 1:
                     parts.append(rule(xp, g, values[0]))
                 else:

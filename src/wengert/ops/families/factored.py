@@ -16,6 +16,7 @@ import numpy as np
 from wengert import backends
 from wengert.backends.numpy_kernels import total
 from wengert.engine.cotangents import Deferred
+from wengert.engine.node import Node
 from wengert.engine.tensor import Tensor, wrap
 from wengert.errors import ShapeError
 
@@ -31,7 +32,7 @@ class Products(Deferred):
     Without `rows`, it is the sum of the rows of NumPy's arrays `columns`.
     """
 
-    __slots__ = ("base", "can_wait", "count", "dtype", "pairs", "shape")
+    __slots__ = ("base", "can_wait", "count", "dtype", "most", "pairs", "shape")
 
     def __init__(self, rows: Any, columns: Any) -> None:
         shape = columns.shape
@@ -41,6 +42,14 @@ class Products(Deferred):
         self.pairs = [(rows, columns)]
         self.base: Any = None  # what has been multiplied out
         self.can_wait = count <= FEW and type(columns) is not Tensor
+        self.most = _MANY // (sum(self.shape) or 1)
+
+    def take(self, rows: Any, columns: Any) -> None:
+        """Add another product."""
+        self.pairs.append((rows, columns))
+        self.count += columns.shape[0]
+        if self.count > self.most:
+            self.base, self.pairs, self.count = self.todense(), [], 0
 
     @property
     def T(self) -> Products:
@@ -63,12 +72,10 @@ class Products(Deferred):
     def __iadd__(self, other: Any) -> Any:
         if type(other) is not Products:
             return self.todense() + other
-        self.pairs += other.pairs
-        self.count += other.count
         if other.base is not None:
             self.base = other.base if self.base is None else self.base + other.base
-        if self.count * sum(self.shape) > _MANY:
-            self.base, self.pairs, self.count = self.todense(), [], 0
+        for rows, columns in other.pairs:
+            self.take(rows, columns)
         return self
 
     def __add__(self, other: Any) -> Any:
@@ -86,33 +93,46 @@ class Products(Deferred):
         part.pairs = [(rows[:, key[0]], columns[:, key[1]]) for rows, columns in self.pairs]
         return part.todense()
 
-    def todense(self, xp: Any = None) -> Any:
-        """Return the matrix."""
+    def todense(self, xp: Any = None, joined: dict[Any, Any] | None = None) -> Any:
+        """Return the matrix; `joined` has the factors that others have put together."""
         if not self.pairs:
             return self.base
-        rows, columns = self._factors()
+        rows, columns = self._factors({} if joined is None else joined)
         if rows is None:
             product = total(columns, axis=0)
         else:
             product = rows.T.dot(columns) if type(rows) is np.ndarray else rows.T @ columns
         return product if self.base is None else self.base + product
 
-    def _factors(self) -> tuple[Any, Any]:
+    def _factors(self, joined: dict[Any, Any]) -> tuple[Any, Any]:
         if len(self.pairs) == 1:
             return self.pairs[0]
         rows, columns = zip(*self.pairs, strict=True)
-        xp = _namespace(columns[0])
-        return (
-            None if rows[0] is None else xp.concat(rows, axis=0),
-            xp.concat(columns, axis=0),
-        )
+        return None if rows[0] is None else _together(rows, joined), _together(columns, joined)
 
     def answer(self) -> Any:
         """Return the factors, if they have fewer numbers than the matrix, else the matrix."""
         if self.base is not None or self.count * sum(self.shape) >= math.prod(self.shape):
             return self.todense()
-        rows, columns = self._factors()
+        rows, columns = self._factors({})
         return Factored(rows.T, columns)
+
+
+def waiting(rows: Any, columns: Any, parent: Node, sweep: Any) -> Products | None:
+    """Return a product as a cotangent of a node; None if it was added to what waits for it."""
+    held = sweep.waiting(parent)
+    if type(held) is Products and columns.shape[0] <= FEW:
+        held.take(rows, columns)
+        return None
+    return Products(rows, columns)
+
+
+def _together(arrays: tuple[Any, ...], joined: dict[Any, Any]) -> Any:
+    """Return arrays as one; what the cotangent of a sum brought to two weights is joined once."""
+    found = joined.get(key := tuple(map(id, arrays)))
+    if found is None:  # with the arrays, or others could come to have their ids
+        found = joined[key] = _namespace(arrays[0]).concat(arrays, axis=0), arrays
+    return found[0]
 
 
 class Factored:

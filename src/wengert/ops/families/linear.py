@@ -43,10 +43,10 @@ class Linear(Op):
         self.own = len(names)
         return (*names, *[p for p in self.params if p not in names])
 
-    def pull(self, xp: Any, g: Any, node: Node, edges: Edges, own: bool = False) -> Sequence[Any]:
+    def pull(self, xp: Any, g: Any, node: Node, edges: Edges, sweep: Any = None) -> Sequence[Any]:
         """Return the transpose of g, for the one argument."""
         if type(g) is Block:
-            return super().pull(xp, g, node, edges, own)
+            return super().pull(xp, g, node, edges, sweep)
         return (self.rules[0](xp, g, *edges[0][2][: self.own]),)  # type: ignore[misc]
 
     def pull_array(self, xp: Any, g: Any, node: Node, argument: int, values: Values) -> Any:

@@ -57,7 +57,7 @@ class _Narrowed:
             return y
         return backends.rounded(xp, y, self.dtype)
 
-    def pull(self, xp: Any, g: Any, node: Node, edges: Edges, own: bool = False) -> Sequence[Any]:
+    def pull(self, xp: Any, g: Any, node: Node, edges: Edges, sweep: Any = None) -> Sequence[Any]:
         """Return what the operation's own rules make of float32."""
         widen = partial(_widened, xp)
         if type(g) is Block:

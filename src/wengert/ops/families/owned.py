@@ -75,7 +75,7 @@ class _Owned:
         library, otherwise, total = self.xp, self._otherwise, len(op.args)
         calls: dict[Any, Callable[[Any, Edges], Any]] = {}
 
-        def pull(xp: Any, g: Any, node: Node, edges: Edges, own: bool = False) -> Sequence[Any]:
+        def pull(xp: Any, g: Any, node: Node, edges: Edges, sweep: Any = None) -> Sequence[Any]:
             raw, dtype = g, node.dtype
             if type(g) is list:  # of several results the first
                 raw, dtype = g[0], dtype[0]
@@ -87,19 +87,19 @@ class _Owned:
                 found = call(g, edges)
                 if found is not NotImplemented:
                     return found
-            return otherwise(xp, g, node, edges, own)
+            return otherwise(xp, g, node, edges, sweep)
 
         return pull
 
     def _otherwise(
-        self, xp: Any, g: Any, node: Node, edges: Edges, own: bool = False
+        self, xp: Any, g: Any, node: Node, edges: Edges, sweep: Any = None
     ) -> Sequence[Any]:
         if self.further:
             edges = [(parent, k, values[: -self.further]) for parent, k, values in edges]
         op, dtype = self.original, _first(node.dtype)
         if op.family not in self.xp.narrow and backends.is_narrow(dtype):
             op = op.narrowed(dtype)
-        return op.pull(xp, g, node, edges, own)
+        return op.pull(xp, g, node, edges, sweep)
 
 
 def _call(

@@ -48,7 +48,7 @@ class Joint(Op):
 
     family = "joint"
 
-    def pull(self, xp: Any, g: Any, node: Node, edges: Edges, own: bool = False) -> Sequence[Any]:
+    def pull(self, xp: Any, g: Any, node: Node, edges: Edges, sweep: Any = None) -> Sequence[Any]:
         """Return the rule's answers, which is called once for all arguments."""
         g = g.todense(xp) if type(g) is Block else g
         found = self._answers(xp, g, edges[0][2])
@@ -70,10 +70,10 @@ class JointLinewise(Joint, Linewise):
 
     family = "linewise"
 
-    def pull(self, xp: Any, g: Any, node: Node, edges: Edges, own: bool = False) -> Sequence[Any]:
+    def pull(self, xp: Any, g: Any, node: Node, edges: Edges, sweep: Any = None) -> Sequence[Any]:
         """Return the rule's answers on the lines that g touches."""
         if type(g) is not Block:
-            return super().pull(xp, g, node, edges, own)
+            return super().pull(xp, g, node, edges, sweep)
         region, wide, here = self._lines(xp, g, node, 0, edges[0][2])
         found = self._answers(xp, wide, here)
         return [

@@ -228,10 +228,10 @@ def _channels_of_examples(op: Op, level: Level, arrays: Any, mapped: Any, params
 class ByChannel(JointLinewise):
     """Lines are channels, each with a weight and a bias of its own."""
 
-    def pull(self, xp: Any, g: Any, node: Node, edges: Edges, own: bool = False) -> Sequence[Any]:
+    def pull(self, xp: Any, g: Any, node: Node, edges: Edges, sweep: Any = None) -> Sequence[Any]:
         """Return the rule's answers for the channels that g touches."""
         if type(g) is not Block:
-            return super().pull(xp, g, node, edges, own)
+            return super().pull(xp, g, node, edges, sweep)
         region, wide, (x, weight, *others) = self._lines(xp, g, node, 0, edges[0][2])
         regions = region, region[1:2], region[1:2]
         found = self._answers(xp, wide, (x, part_of(weight, region[1:2]), *others))

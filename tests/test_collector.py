@@ -39,13 +39,15 @@ class Cycle:
 
 def without_nodes() -> list[list[int]]:
     """Make so many objects that the middle generation is collected."""
-    return [[k] for k in range(3 * THRESHOLDS[0] * THRESHOLDS[1])]
+    return [[k] for k in range(3 * THRESHOLDS[0] * THRESHOLDS[1] * collector.YOUNG_LESS)]
 
 
-def test_the_last_threshold_is_raised_while_a_long_tape_records() -> None:
+def test_thresholds_are_raised_while_a_long_tape_records() -> None:
     with wg.GradientTape() as tape:
         recorded(tape, 20_000)
-        assert gc.get_threshold() == (700, 10, 10 * collector.LESS)
+        young, middle, old = gc.get_threshold()
+    assert (young, middle) == (700 * collector.YOUNG_LESS, 10)
+    assert young * middle * old == 700 * 10 * 10 * collector.LESS
     without_nodes()
     assert gc.get_threshold() == THRESHOLDS
 

@@ -92,7 +92,7 @@ def _of_elements(work: Callable[..., None], *arrays: np.ndarray) -> None:
 # -- the logistic loss ------------------------------------------------------------------------
 
 #: How many elements go through all steps at once: temporary arrays then stay with the process.
-_STEP = 1 << 13
+_STEP = 1 << 14
 
 
 def logistic_loss(x: np.ndarray, target: np.ndarray) -> np.ndarray:

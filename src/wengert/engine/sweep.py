@@ -56,17 +56,16 @@ def leading_to(sources: Collection[Node], entries: list[Node]) -> Collection[Nod
 class Carried:
     """Cotangents of nodes still to come; sums made here are `owned`, and grow in place."""
 
-    __slots__ = ("cotangents", "defers", "may_write", "own", "owned", "xp")
+    __slots__ = ("cotangents", "defers", "may_write", "own", "owned", "watched", "xp")
 
     def __init__(self, xp: Any, seeds: dict[Node, Any], may_write: bool, defers: bool) -> None:
         self.xp, self.cotangents, self.may_write, self.defers = xp, seeds, may_write, defers
-        self.owned: set[Node] = set()
+        self.owned, self.watched = set[Node](), watching.get() is not None
         self.own = False  # whether nothing else holds the cotangent that `pull` is asked about
 
     def waiting(self, parent: Node) -> Any:
-        """Return the deferred cotangent that an operation may add to by itself, if there is one."""
-        held = self.cotangents.get(parent) if parent in self.owned else None
-        return held if isinstance(held, Deferred) and watching.get() is None else None
+        """Return the cotangent that an operation may add to by itself, if it knows how."""
+        return self.cotangents.get(parent) if parent in self.owned and not self.watched else None
 
     def add(self, op: Op, edge: Edge, part: Any, g: Any) -> None:
         """Add what an operation answers to `g` for the argument that an edge leads to."""
@@ -162,7 +161,8 @@ def reverse(
             if recorded:
                 edges = recorded_edges(node, edges)
             fresh = op.fresh
-            carried.own = fresh and node in owned and node not in sources
+            if fresh:
+                carried.own = node in owned and node not in sources
             pull = op.pull if watcher is None else watcher.pulling(op)
             parts = iter(pull(xp, g, node, edges, carried))
             for edge in edges:

@@ -78,7 +78,7 @@ def _multiplied(xp: Any, x1: Any, x2: Any) -> Any:
 
     Many matrices times one are one product of all their rows, which BLAS is quicker at.
     """
-    if type(x1) is np.ndarray and x1.ndim == 2 == x2.ndim:
+    if type(x1) is np.ndarray and 0 < x1.ndim <= 2 and 0 < x2.ndim <= 2:
         return x1.dot(x2)  # for small matrices in half the time of np.matmul
     if x1.ndim == 1 or x2.ndim == 1:
         return xp.matmul(x1, x2)
@@ -110,7 +110,8 @@ def _by_second(xp: Any, g: Any, x1: Any, shapes: Any) -> Any:
     """Return the cotangent of x2: one product of all rows, if all were multiplied by it."""
     if 1 in map(len, shapes):
         if len(shapes[1]) == 1 and len(shapes[0]) < 3:
-            return xp.matmul(adjoint(xp, x1), g) if len(shapes[0]) == 2 else conj(xp, x1) * g
+            two = len(shapes[0]) == 2
+            return _multiplied(xp, adjoint(xp, x1), g) if two else conj(xp, x1) * g
         g = _as_matrices(xp, g, shapes)
         x1 = xp.expand_dims(x1, axis=0) if len(shapes[0]) == 1 else x1
         part = _multiplied(xp, adjoint(xp, x1), g)
@@ -192,7 +193,8 @@ def _by_first(xp: Any, g: Any, x2: Any, shapes: Any) -> Any:
         return g.dot(x2.T)
     if 1 in map(len, shapes):
         if len(shapes[0]) == 1 and len(shapes[1]) < 3:
-            return xp.matmul(conj(xp, x2), g) if len(shapes[1]) == 2 else conj(xp, x2) * g
+            two = len(shapes[1]) == 2
+            return _multiplied(xp, conj(xp, x2), g) if two else conj(xp, x2) * g
         g = _as_matrices(xp, g, shapes)
         x2 = xp.expand_dims(x2, axis=-1) if len(shapes[1]) == 1 else x2
         part = _multiplied(xp, g, adjoint(xp, x2))

@@ -6,15 +6,13 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, Unpack
 
-from numpy import ndarray
-
 from wengert.engine.cotangents import Block, cut, unbroadcast_block
 from wengert.engine.node import Edges, Node, Values
 from wengert.engine.op import Op
 from wengert.engine.tensor import Tensor
 from wengert.ops.families.declare import Operation, Rule, Tests, by_name, declared, run
 from wengert.ops.families.directions import Directions, lead_of
-from wengert.ops.families.factored import waiting
+from wengert.ops.families.factored import carried
 from wengert.ops.families.structure import zeros_for
 from wengert.regions import Region, same, whole
 
@@ -57,9 +55,8 @@ class Contraction(Op):
                 if find is not None and not same(regions[argument], whole(parent.shape)):
                     find = None
             pair = None if find is None else find(xp, weights, *values)
-            if pair is not None and _fits(pair, parent):
-                part = _product(pair, parent, sweep)
-            else:
+            part = NotImplemented if pair is None else carried(*pair, parent, sweep)
+            if part is NotImplemented:
                 part = self.rules[argument](xp, weights, *values)  # type: ignore[misc]
                 if is_block:
                     part = unbroadcast_block(xp, part, regions[argument], parent.shape)
@@ -139,30 +136,6 @@ class Contraction(Op):
         known, params = self._known(argument, values)
         terms = 1 if self.summed is None else self.summed(known["shapes"], **params)
         return math.prod(map(len, region)) * terms
-
-
-#: A product of so few numbers is computed sooner than it is kept as one.
-_SMALL = 1 << 11
-
-
-def _fits(pair: tuple[Any, Any], parent: Node) -> bool:
-    """Return whether ``left.T @ right`` of a pair has an operand's shape and dtype as it is."""
-    left, right = pair
-    shape = (left.shape[1], right.shape[1])
-    return left.dtype == right.dtype == parent.dtype and parent.shape == shape
-
-
-def _product(pair: tuple[Any, Any], parent: Node, sweep: Any) -> Any:
-    """Return ``left.T @ right`` as a product of factors; None if it was added to such a one.
-
-    A small one with fewer numbers than its factors is computed at once.
-    """
-    left, right = pair
-    if type(left) is ndarray:
-        (rows, n), m = left.shape, right.shape[1]
-        if n * m <= _SMALL and n * m <= rows * (n + m):
-            return left.T.dot(right)
-    return waiting(left, right, parent, sweep)
 
 
 def contraction(

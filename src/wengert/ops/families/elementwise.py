@@ -18,7 +18,7 @@ from wengert.engine.tensor import Tensor
 from wengert.ops import batching
 from wengert.ops.families.declare import Operation, Rule, Tests, by_name, declared, numpy_or, sample
 from wengert.ops.families.directions import Directions
-from wengert.ops.families.factored import FEW, waiting
+from wengert.ops.families.factored import FEW, carried
 from wengert.ops.families.structure import repeated, zeros_kept
 from wengert.regions import Region, sizes, whole
 
@@ -65,7 +65,7 @@ class Elementwise(Op):
                 return rule(xp, g, *values)
             waits = type(g) is ndarray and parent.op.takes_deferred and g.dtype is parent.dtype
             if waits and g.ndim == 2 and len(g) <= FEW and g.shape[1:] == shape:
-                return waiting(None, rule(xp, g), parent, sweep)
+                return carried(None, rule(xp, g), parent, sweep)
             return rule(xp, unbroadcast(xp, g, shape))
 
         def pull(xp: Any, g: Any, node: Node, edges: Edges, sweep: Any = None) -> Sequence[Any]:

@@ -24,6 +24,8 @@ from wengert.errors import ShapeError
 FEW = 64
 #: How many numbers may wait in factors before they are multiplied out: some megabytes.
 _MANY = 1 << 20
+#: A product of so few numbers does not wait if its factors have more.
+_SMALL = 1 << 11
 
 
 class Products(Deferred):
@@ -44,12 +46,9 @@ class Products(Deferred):
         self.can_wait = count <= FEW and type(columns) is not Tensor
         self.most = _MANY // (sum(self.shape) or 1)
 
-    def take(self, rows: Any, columns: Any) -> None:
-        """Add another product."""
-        self.pairs.append((rows, columns))
-        self.count += columns.shape[0]
-        if self.count > self.most:
-            self.base, self.pairs, self.count = self.todense(), [], 0
+    def multiply_out(self) -> None:
+        """Have the sum of all products so far in place of their factors."""
+        self.base, self.pairs, self.count = self.todense(), [], 0
 
     @property
     def T(self) -> Products:
@@ -74,8 +73,10 @@ class Products(Deferred):
             return self.todense() + other
         if other.base is not None:
             self.base = other.base if self.base is None else self.base + other.base
-        for rows, columns in other.pairs:
-            self.take(rows, columns)
+        self.pairs += other.pairs
+        self.count += other.count
+        if self.count > self.most:
+            self.multiply_out()
         return self
 
     def __add__(self, other: Any) -> Any:
@@ -118,12 +119,30 @@ class Products(Deferred):
         return Factored(rows.T, columns)
 
 
-def waiting(rows: Any, columns: Any, parent: Node, sweep: Any) -> Products | None:
-    """Return a product as a cotangent of a node; None if it was added to what waits for it."""
+def carried(rows: Any, columns: Any, parent: Node, sweep: Any) -> Any:
+    """Return ``rows.T @ columns`` as a cotangent of a node; None if it was added to what waits.
+
+    Without `rows`, it is the sum of the rows of `columns`. NotImplemented if the node's shape or
+    dtype is another. A small product with fewer numbers than its factors is computed at once.
+    """
+    (count, m), dtype = columns.shape, parent.dtype
+    if rows is None:
+        shape: tuple[int, ...] = (m,)
+    else:
+        shape = n, _ = rows.shape[1], m
+        if rows.dtype is not columns.dtype and rows.dtype != columns.dtype:
+            return NotImplemented
+    if shape != parent.shape or (columns.dtype is not dtype and columns.dtype != dtype):
+        return NotImplemented
     held = sweep.waiting(parent)
-    if type(held) is Products and columns.shape[0] <= FEW:
-        held.take(rows, columns)
+    if type(held) is Products and count <= FEW:
+        held.pairs.append((rows, columns))
+        held.count += count
+        if held.count > held.most:
+            held.multiply_out()
         return None
+    if type(rows) is np.ndarray and n * m <= _SMALL and n * m <= count * (n + m):
+        return rows.T.dot(columns)
     return Products(rows, columns)
 
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 
 from wengert.backends.namespace import Kept, Own
 from wengert.backends.numpy_windows import Geometry, Ints
+from wengert.backends.torch_kernels import tensor
 from wengert.backends.torch_neural import convolution_padding, convolve
 
 functional: Any = torch.nn.functional
@@ -34,6 +36,7 @@ _silu_pull = _kernel("silu_backward")
 _layer_pull = _kernel("native_layer_norm_backward")
 _batch_pull = _kernel("native_batch_norm_backward")
 _convolution_pull = _kernel("convolution_backward")
+_embedding_backward = _kernel("embedding_dense_backward")
 _nll = _kernel("nll_loss_forward")
 _nll_pull = _kernel("nll_loss_backward")
 
@@ -204,6 +207,23 @@ def _sliced(x: Any, parts: tuple[Any, ...]) -> Any:
         return NotImplemented
 
 
+# -- rows of a table --------------------------------------------------------------------------
+
+
+def _embedding(weight: Any, indices: Any, padding_idx: int | None) -> Any:
+    if not isinstance(indices, np.ndarray):  # then nobody knows yet whether they are in the table
+        return NotImplemented
+    return torch.embedding(weight, tensor(indices, weight.device))
+
+
+def _embedding_pull(g: Any, weight_shape: Ints, indices: Any, padding_idx: int | None) -> Any:
+    rows = weight_shape[0]
+    if not isinstance(indices, np.ndarray) or indices.size < rows:  # few rows are a Block
+        return NotImplemented
+    padding = -1 if padding_idx is None else padding_idx
+    return _embedding_backward(g, tensor(indices, g.device), rows, padding, False)
+
+
 # -- attention --------------------------------------------------------------------------------
 
 
@@ -316,6 +336,7 @@ OWN: dict[str, Own] = {
     "nn.convolve": Own(convolve, _convolve_pull),
     "nn.convolve_biased": Own(convolve, _convolve_pull),
     "slice": Own(_sliced),
+    "nn.embedding": Own(_embedding, _embedding_pull),
     "nn.attention": Own(_attention, _attention_pull),
     "nn.cross_entropy": Own(_cross_entropy, _cross_entropy_pull),
     "nn.total_cross_entropy": Own(_total_cross_entropy, _total_cross_entropy_pull),

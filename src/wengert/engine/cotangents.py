@@ -143,7 +143,7 @@ class Block:
 
     def __wengert_wrapped__(self) -> Block:
         """Return the block with a tensor for its values."""
-        return self._with(wrap(self.values))
+        return self if type(self.values) is Tensor else self._with(wrap(self.values))
 
     def _with(self, values: Any) -> Block:
         return Block(self.shape, self.region, values, self._mask)

@@ -14,6 +14,7 @@ import types
 import weakref
 from collections.abc import Collection, Sequence
 from contextvars import ContextVar
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -136,6 +137,7 @@ def new_node(
 
 
 _watching = threading.Lock()
+_is_alive = attrgetter("alive")
 
 
 def watch(node: Node, token: Token) -> None:
@@ -144,6 +146,6 @@ def watch(node: Node, token: Token) -> None:
         if node.parent is not None and token not in node.tokens:
             token.starts = weakref.WeakSet((*token.starts, node))
         token.leaves += token not in node.tokens
-        both = frozenset([token, *[t for t in node.tokens if t.alive]])
+        both = frozenset([token, *filter(_is_alive, node.tokens)])
         recording = active.get()
         node.tokens = recording if both == recording else both

@@ -232,7 +232,7 @@ class Tape:
     def _sweep(
         self, pairs: Seeds, places: Sequence[Part | None], last: bool = True, defers: bool = False
     ) -> dict[Node, Any]:
-        """Return the cotangents of the sources that a path leads to, as tensors.
+        """Return the cotangents of the sources that a path leads to: tensors if it is recorded.
 
         `last` says that, unless the tape is persistent, nothing more will be asked of it.
         """
@@ -263,7 +263,7 @@ class Tape:
             LOCATED.leave(located)
             active.set(before)
             self._token.alive = self._persistent or not last
-        return found if recorded else {node: _wrapped(g) for node, g in found.items()}
+        return found
 
 
 def on_tensors(entries: list[Node], given: list[Tensor], recording: Tokens) -> bool:
@@ -274,10 +274,6 @@ def on_tensors(entries: list[Node], given: list[Tensor], recording: Tokens) -> b
     return any(node.tokens & tapes or node.op.captures for node in entries) or any(
         t._node is not None and t._node.tokens & tapes for t in given
     )
-
-
-def _wrapped(g: Any) -> Any:
-    return g.__wengert_wrapped__() if hasattr(g, "__wengert_wrapped__") else wrap(g)
 
 
 def _converted(value: Any, what: str) -> Tensor:
@@ -311,7 +307,7 @@ Seeds = list[tuple[Part, Tensor]]
 def part_of_tape(value: Any, what: str) -> Part:
     """Return a target or a source, as it was given, as a Part."""
     if type(value) is Tensor:
-        return Part(value, value._node)
+        return tuple.__new__(Part, (value, value._node, None))
     owner, selection = value, None
     if hasattr(type(value), "__wengert_selection__"):
         owner, selection = value.__wengert_selection__()
@@ -334,19 +330,21 @@ def regions_of(sources: list[Part]) -> dict[Node, Region]:
 
 
 def _answer(found: dict[Node, Any], place: Part | None, zero: bool, dense: bool) -> Any:
-    g = None if place is None or place.node is None else found.get(place.node)
+    g: Any = None if place is None or place.node is None else found.get(place.node)
     if place is None or (g is None and not zero):
         return None
     if g is None:
         xp = backends.namespace_of(place.tensor._raw)
         shape = place.tensor.shape if place.selection is None else place.selection.shape
         return wrap(xp.zeros(shape, dtype=place.tensor.dtype))
+    if type(g) is Tensor:  # a tensor of its own for each place: it may be assigned to
+        g = wrap(g._raw, g._node)
+    else:
+        g = g.__wengert_wrapped__() if hasattr(g, "__wengert_wrapped__") else wrap(g)
     if place.selection is not None:
         g = g if type(g) in (Tensor, ct.Block) else g.todense()
         return place.selection.pick(Tensor._namespace, g)
-    if type(g) is Tensor:
-        return wrap(g._raw, g._node)  # a tensor of its own for each place: it may be assigned to
-    return g.todense(Tensor._namespace) if dense else g
+    return g if type(g) is Tensor or not dense else g.todense(Tensor._namespace)
 
 
 def _check_inexact(dtype: Any, shape: Any) -> None:

@@ -59,6 +59,15 @@ def integers(values: Any, name: str, what: str) -> Any:
     return rebatched(all_values(given).astype(np.intp), given)
 
 
+def all_below(values: np.ndarray, count: int) -> bool:
+    """Return whether all integers are from 0 up to and without `count`."""
+    if not values.size:
+        return True
+    if values.dtype == np.intp:
+        return bool(np.maximum.reduce(values.view(np.uintp), axis=None) < count)  # -1 is large
+    return bool(values.min() >= 0 and values.max() < count)
+
+
 def array_like(array: Any, model: Any, dtype: Any = None) -> Any:
     """Return an array as a raw array of the library, and on the device, of another."""
     xp: Any = plain_namespace(model)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -148,11 +148,20 @@ def _length(self: Any) -> int:
 def _iterate(self: Any) -> Any:
     if not self.shape:
         raise TypeError("iteration over a tensor without axes")
-    plain = type(self) is Tensor and type(self._raw) is np.ndarray and len(self.shape) > 1
-    if plain and watching.get() is None:  # rows of what no tape watches need no operation
-        rows = enumerate(self._raw)
-        return (wrap(row) if self._node is None else self[i] for i, row in rows)
+    if type(self) is Tensor and watching.get() is None:
+        return _rows(self)
     return (self[i] for i in range(self.shape[0]))
+
+
+def _rows(x: Tensor) -> Iterator[Tensor]:
+    """Yield the parts of a tensor along its first axis."""
+    others = (slice(None),) * (len(x.shape) - 1)
+    plain = type(x._raw) is np.ndarray and others
+    for i in range(x.shape[0]):
+        if plain and x._node is None:  # rows of what no tape watches need no operation
+            yield wrap(x._raw[i])
+        else:
+            yield indexing.slice_parts(x, parts=(i, *others))
 
 
 def _array_namespace(self: Any, /, *, api_version: str | None = None) -> Any:

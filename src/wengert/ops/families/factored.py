@@ -289,6 +289,8 @@ class Factored:
 
     def __wengert_wrapped__(self) -> Factored:
         """Return the same with tensors for factors."""
+        if type(self.left) is Tensor:
+            return self
         return Factored(wrap(self.left), wrap(self.right))
 
     def __repr__(self) -> str:

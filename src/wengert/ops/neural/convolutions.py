@@ -10,7 +10,7 @@ that follows from the line above.
 from __future__ import annotations
 
 import math
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from wengert import backends
@@ -364,6 +364,26 @@ def _checked_bias(name: str, bias: Tensor | None, channels: int) -> None:
         raise misfit(name, f"({channels},), a number for each channel of the result", bias=bias)
 
 
+@lru_cache(512)
+def _usual(
+    spatial: int, x: Ints, weight: Ints, bias: Ints | None, *numbers: int
+) -> tuple[Ints, Geometry] | None:
+    """Return how many windows there are and their geometry, for arrays of such shapes.
+
+    It is None where something is unusual or wrong, which `_conv` looks into.
+    """
+    stride, padding, dilation, groups = numbers
+    if not len(x) == len(weight) == spatial + 2 or 0 in weight[2:] or groups < 1:
+        return None
+    if x[1] != weight[1] * groups or weight[0] % groups or bias not in (None, weight[:1]):
+        return None
+    try:
+        size, geometry, _ = fitting_windows("", x[2:], weight[2:], stride, padding, dilation)
+    except ValueError:
+        return None
+    return size, geometry
+
+
 def _conv(
     rank: Rank,
     x: Any,
@@ -383,6 +403,15 @@ def _conv(
     `wg.nn.conv{n}d(np.ones({cube}), np.ones({cube})).item()` is `3.0 ** {n}`.
     """
     name, spatial = rank
+    tensors = type(x) is type(weight) is Tensor and (bias is None or type(bias) is Tensor)
+    if tensors and type(stride) is type(padding) is type(dilation) is type(groups) is int:
+        given = x._raw.shape, weight._raw.shape, None if bias is None else bias._raw.shape
+        known = _usual(spatial, *given, stride, padding, dilation, groups)
+        if known is not None and backends.is_inexact(x._raw.dtype):
+            size, geometry = known
+            if bias is None:
+                return convolve(x, weight, size=size, geometry=geometry, groups=groups)
+            return convolve_biased(x, weight, bias, size=size, geometry=geometry, groups=groups)
     x, had_batch, weight, bias, groups = _checked(name, spatial, x, weight, bias, groups)
     (_, channels, *length), (outputs, inputs, *kernel) = x._raw.shape, weight._raw.shape
     if channels != inputs * groups:

@@ -30,7 +30,7 @@ from wengert.ops.batching import (
     merged,
     rebatched,
 )
-from wengert.ops.checks import array_like, integers, like, misfit, real
+from wengert.ops.checks import all_below, array_like, integers, like, misfit, real
 from wengert.ops.contractions import adjoint, as_rows, conj, matmul
 from wengert.ops.families import contraction, sample
 from wengert.ops.families import linear as declare_linear
@@ -192,11 +192,12 @@ def linear(x: Any, weight: Any, bias: Any = None) -> Tensor:
     The last axis of x meets the first of `weight`, a matrix; `bias` is a vector, or None.
     `wg.nn.linear([1.0, 2.0], [[3.0], [4.0]], [5.0])` is `[16.0]`.
     """
-    x, weight = shapes.tensor(x, "linear"), shapes.tensor(weight, "linear")
-    left, right = x.shape, weight.shape
-    if bias is not None:
+    if type(x) is not Tensor or type(weight) is not Tensor:
+        x, weight = shapes.tensor(x, "linear"), shapes.tensor(weight, "linear")
+    if bias is not None and type(bias) is not Tensor:
         bias = shapes.tensor(bias, "linear")
-    given = right[1:] if bias is None else bias.shape
+    left, right = x._raw.shape, weight._raw.shape
+    given = right[1:] if bias is None else bias._raw.shape
     if not left or len(right) != 2 or left[-1] != right[0] or given != right[1:]:
         arrays = {"x": x, "weight": weight} | ({} if bias is None else {"bias": bias})
         raise misfit("linear", "(..., n), (n, m) and (m,)", **arrays)
@@ -290,10 +291,8 @@ def _check_range(where: Any, count: int, what: str, of: str) -> None:
     if not is_visible(where):
         return
     values = all_values(where)
-    if values.size:
-        low, high = values.min(), values.max()
-        if low < 0 or high >= count:
-            raise IndexError(f"{what} from {low} to {high} of {count} {of}")
+    if not all_below(values, count):
+        raise IndexError(f"{what} from {values.min()} to {values.max()} of {count} {of}")
 
 
 def one_hot(indices: Any, num_classes: int, *, dtype: Any = None) -> Tensor:

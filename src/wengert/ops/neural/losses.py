@@ -25,7 +25,7 @@ from wengert.ops.batching import (
     merged,
     rebatched,
 )
-from wengert.ops.checks import broadcasts_to, integers, like, misfit, real
+from wengert.ops.checks import all_below, broadcasts_to, integers, like, misfit, real
 from wengert.ops.families import one_axis, run, sample
 from wengert.ops.families import special as declare
 from wengert.ops.families.narrow import in_single
@@ -190,12 +190,7 @@ def cross_entropy(
     _check_labels(labels, logits.shape, "cross_entropy")
     size = math.prod(labels.shape)
     plain = weight is None and not label_smoothing and not 0 <= ignore_index < count
-    if not is_visible(labels):
-        plain = False
-    elif plain and (values := all_values(labels)).size:
-        low, high = np.minimum.reduce(values, axis=None), np.maximum.reduce(values, axis=None)
-        plain = low >= 0 and high < count
-    if not plain:
+    if not (plain and is_visible(labels) and all_below(all_values(labels), count)):
         smoothing = number(label_smoothing, "cross_entropy", "label_smoothing", 0, 1 + 1e-12)
         return _of_indices(
             logits, labels, "cross_entropy", weight, ignore_index, smoothing, reduction
@@ -297,7 +292,7 @@ def _of_indices(
 
 
 def _check_classes(labels: np.ndarray, count: int, name: str) -> None:
-    if labels.size and (labels.min() < 0 or labels.max() >= count):
+    if not all_below(labels, count):
         raise IndexError(f"{name}: labels from {labels.min()} to {labels.max()} of {count} classes")
 
 

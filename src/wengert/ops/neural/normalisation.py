@@ -130,6 +130,10 @@ def layer_norm(
     """
     x, eps = real(x, "layer_norm"), number(eps, "layer_norm", "eps", 0)
     shape = x._raw.shape
+    if axis == -1 and type(weight) is type(bias) is Tensor and len(shape):  # the usual case
+        mine, one, two = x._raw, weight._raw, bias._raw
+        if one.shape == two.shape == shape[-1:] and mine.dtype is one.dtype is two.dtype:
+            return _layer_norm(x, weight, bias, eps=eps)
     over = axes(axis, len(shape), "layer_norm")
     if len(over) > 1:
         over = tuple(sorted(over))
@@ -138,7 +142,7 @@ def layer_norm(
         _of_shape(weight, sizes, "layer_norm", "weight", like=x, fill=1.0),
         _of_shape(bias, sizes, "layer_norm", "bias", like=x, fill=0.0),
     )
-    if over == (len(shape) - 1,):  # the usual case
+    if over == (len(shape) - 1,):
         return _layer_norm(x, *parts, eps=eps)
     others = tuple(a for a in range(x.ndim) if a not in over)
     count = math.prod(sizes)

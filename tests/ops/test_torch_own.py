@@ -41,6 +41,7 @@ KERNELS = {
     "nn.convolve": {"convolution", "convolution_backward"},
     "nn.convolve_biased": {"convolution", "convolution_backward"},
     "slice": {"select"},
+    "nn.embedding": {"embedding", "embedding_dense_backward"},
     "nn.attention": set(),  # whichever PyTorch takes: see below
     "nn.cross_entropy": {"_log_softmax", "nll_loss_forward", "nll_loss_backward"},
     "nn.total_cross_entropy": {"_log_softmax", "nll_loss_forward", "nll_loss_backward"},
@@ -137,6 +138,27 @@ def gradient(f: Callable[..., Any], *arrays: Any) -> list[Any]:
 def numbers(*shape: int, dtype: Any = torch.float64, seed: int = 0) -> Any:
     random = np.random.default_rng((seed, *shape))
     return torch.asarray(random.standard_normal(shape)).to(dtype)
+
+
+# -- rows of a table --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("padding", [None, 0, -1])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32], ids=str)
+def test_embeddings_are_pytorchs(padding: int | None, dtype: Any) -> None:
+    table = numbers(5, 3, dtype=dtype)
+    where = torch.tensor([[0, 4, 4, 2], [1, 0, 0, 4]])
+
+    def ours(table: Any) -> Any:
+        return wg.sum(nn.embedding(wg.asarray(where), table, padding_idx=padding) ** 3)
+
+    leaf = table.clone().requires_grad_()
+    y = torch.sum(functional.embedding(where, leaf, padding_idx=padding) ** 3)
+    (expected,) = torch.autograd.grad(y, leaf)
+    (got,) = gradient(ours, wg.asarray(table))
+    torch.testing.assert_close(got._raw, expected)
+    with pytest.raises(IndexError, match="of 5 rows"):
+        nn.embedding(wg.asarray(where + 1), wg.asarray(table))
 
 
 # -- attention --------------------------------------------------------------------------------

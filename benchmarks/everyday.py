@@ -31,16 +31,17 @@ def _rnn_data(steps: int, batch: int, inputs: int, hidden: int) -> list[np.ndarr
     ]
 
 
-def _rnn(library: str, compiled: bool = False, **sizes: int) -> Run:
+def _rnn(library: str, form: str = "loop", **sizes: int) -> Run:
     """Return a run of the gradients of a loss of the last state of a net.
 
-    If `compiled`, ours is compiled by `wg.jit`; NumPy arrays go in and come out.
+    Ours is a loop in Python; with the form "jit" it is compiled by `wg.jit`, and NumPy arrays go in
+    and come out; with the form "layer" it is a call of `wg.nn.rnn`.
     """
     data = _rnn_data(**sizes)
     if library == "numpy":
         return lambda: _rnn_by_hand(*data)
     xp = namespace(library)
-    is_jit = compiled and library == "wengert"
+    is_jit, is_layer = (library == "wengert" and form == name for name in ("jit", "layer"))
 
     def loss(enter: Any, repeat: Any, bias: Any, x: Any, goal: Any) -> Any:
         def step(h: Any, row: Any) -> tuple[Any, None]:
@@ -51,6 +52,8 @@ def _rnn(library: str, compiled: bool = False, **sizes: int) -> Run:
             h, _ = peers.load("jax").lax.scan(step, h, x)
         elif is_jit:
             h, _ = xp.scan(step, h, x)
+        elif is_layer:
+            _, h = xp.nn.rnn(x, h, enter, repeat, bias)
         else:
             for row in x:
                 h, _ = step(h, row)
@@ -264,7 +267,16 @@ CASES = [
     case(
         "rnn-jit",
         "the same net with wg.scan, compiled by wg.jit; NumPy arrays in and out",
-        functools.partial(_rnn, compiled=True),
+        functools.partial(_rnn, form="jit"),
+        ("wengert", "numpy", TORCH, "jax jit"),
+        {TORCH: 0.6, "numpy": 1.6},
+        sizes={"steps": 200, "batch": 16, "inputs": 64, "hidden": 64},
+        small={"steps": 3, "batch": 2, "inputs": 4, "hidden": 3},
+    ),
+    case(
+        "rnn-layer",
+        "the same net with wg.nn.rnn, which is one operation, on NumPy arrays",
+        functools.partial(_rnn, form="layer"),
         ("wengert", "numpy", TORCH, "jax jit"),
         {TORCH: 0.6, "numpy": 1.6},
         sizes={"steps": 200, "batch": 16, "inputs": 64, "hidden": 64},

@@ -7,6 +7,7 @@ step is contiguous, and all passes over it are within the loop, while it is in c
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
@@ -125,6 +126,20 @@ def _multiply(rows: np.ndarray, weights: np.ndarray, out: np.ndarray) -> np.ndar
 def _multiply_back(rows: np.ndarray, weights: np.ndarray, out: np.ndarray, spare: Any) -> None:
     """Write to `out` the sum of products of rows (gates, rows, m) with divided weights."""
     np.add.reduce(_multiply(rows[:, None], weights, spare), axis=0, out=out)
+
+
+def _multiplier(weight: np.ndarray, count: int) -> Callable[[np.ndarray, np.ndarray], Any]:
+    """Return what writes the product of up to `count` rows with a square matrix to an array."""
+    weights = _divided(weight[None], count)
+    if weights.shape[1] == 1:
+        whole = weights[0, 0]
+        return lambda rows, out: np.dot(rows, whole, out=out)
+    product = np.empty((1, count, weight.shape[1]), weight.dtype)
+
+    def multiply(rows: np.ndarray, out: np.ndarray) -> None:
+        (out[...],) = _multiply(rows, weights, product)
+
+    return multiply
 
 
 # -- LSTM -------------------------------------------------------------------------------------
@@ -287,12 +302,12 @@ def rnn(
 ) -> np.ndarray:
     """Return hidden states for all rows."""
     x, h, weight = _promoted(x, h, weight)
-    hidden, product = np.empty_like(x, order="C"), np.empty((1, *h.shape), x.dtype)
-    weights = _divided(weight[None], len(h))
+    hidden, multiply = np.empty_like(x, order="C"), _multiplier(weight, len(h))
     for step in steps_of(sizes, reverse):
         here = slice(step.start, step.stop)
-        (made,) = _multiply(_before(h, hidden, step), weights, product)
-        row = np.add(made, x[here], out=hidden[here])
+        row = hidden[here]
+        multiply(_before(h, hidden, step), row)
+        row += x[here]
         if activation == "tanh":
             np.tanh(row, out=row)
         else:
@@ -305,17 +320,16 @@ def rnn_pull(
     reverse: bool,
 ) -> tuple[np.ndarray, ...]:  # fmt: skip
     """Return the cotangents of x, h and the weight."""
-    by_x, by_h = np.empty(y.shape, y.dtype), np.zeros(h.shape, y.dtype)
-    back, product = _divided(weight.T[None], len(h)), np.empty((1, *h.shape), y.dtype)
+    if activation == "tanh":
+        by_x = np.multiply(y, y)
+        np.subtract(1, by_x, out=by_x)
+    else:
+        by_x = (y > 0).astype(y.dtype)
+    by_h, multiply = np.zeros(h.shape, y.dtype), _multiplier(weight.T, len(h))
     for step in reversed(steps_of(sizes, reverse)):
         here = slice(step.start, step.stop)
-        dh, part, row = by_h[: step.stop - step.start], by_x[here], y[here]
+        dh, part = by_h[: step.stop - step.start], by_x[here]
         dh += g[here]
-        if activation == "tanh":
-            np.multiply(row, row, out=part)
-            np.subtract(1, part, out=part)
-        else:
-            part[...] = row > 0
         part *= dh
-        _multiply_back(part[None], back, dh, product)
+        multiply(part, dh)
     return by_x, by_h, states_before(h, y, sizes, reverse).T @ by_x

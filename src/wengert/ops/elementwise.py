@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from wengert import backends
+from wengert.backends import numpy_kernels
 from wengert.backends.numpy_kernels import summed_product, twice
 from wengert.engine.record import apply
 from wengert.engine.tensor import Tensor
@@ -348,6 +349,10 @@ minimum = elementwise(
     chosen=(lambda xp, x1, x2: x1 <= x2, lambda xp, x1, x2: x2 <= x1),
     kinds="f",
 )
+
+
+maximum.op.numpy_function = numpy_kernels.maximum
+minimum.op.numpy_function = numpy_kernels.minimum
 
 
 def _ignoring_nan(name: str, word: str, wins: Callable[[Any, Any], Any]) -> Operation[Tensor]:

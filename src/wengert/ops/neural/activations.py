@@ -9,6 +9,7 @@ import numpy as np
 
 from wengert import backends
 from wengert.backends import numpy_fused as fused
+from wengert.backends.numpy_kernels import maximum
 from wengert.engine.tensor import Tensor
 from wengert.ops import elementwise as ew
 from wengert.ops import special
@@ -28,26 +29,11 @@ def _zeros(xp: Any, x: Any) -> Any:
     return np.zeros(x.shape[-1:], x.dtype) if xp is backends.NUMPY else xp.zeros_like(x)
 
 
-def _relu_on_numpy(x: np.ndarray) -> np.ndarray:
-    """Return max(x, 0), in rows that are long enough for NumPy not to wait at their ends."""
-    shape, row = x.shape, 1
-    if len(shape) < 2 or not x.size or not x.flags.c_contiguous:
-        return np.maximum(x, np.zeros(shape[-1:], x.dtype))
-    for n in reversed(shape):
-        row *= n
-        if row >= _LONG:
-            break
-    return np.maximum(x.reshape(-1, row), np.zeros(row, x.dtype)).reshape(shape)
-
-
-#: A row of so many numbers takes NumPy longer than the step to the next.
-_LONG = 1 << 11
-
 relu = real_elementwise(
     "nn.relu",
     lambda xp, g, y: xp.keep(g, y > 0),
     compute=lambda xp, x: xp.maximum(x, _zeros(xp, x)),
-    numpy=_relu_on_numpy,
+    numpy=lambda x: maximum(x, np.zeros((), x.dtype)),
     reference=lambda x: np.maximum(x, 0),
     doc="Return max(x, 0), whose derivative at 0 is 0. `wg.nn.relu([-1.0, 2.0])` is `[0.0, 2.0]`.",
 )

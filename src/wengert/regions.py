@@ -37,7 +37,7 @@ def sizes(region: Region) -> tuple[int, ...]:
 
 def same(one: Region, two: Region) -> bool:
     """Return whether two regions are the same positions in the same order."""
-    return all(
+    return len(one) == len(two) and all(
         a is b or (type(a) is type(b) and (a == b if type(a) is range else np.array_equal(a, b)))
         for a, b in zip(one, two, strict=True)
     )

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import wengert as wg
+from wengert import backends
 
 RNG = np.random.default_rng(19)
 
@@ -138,6 +139,29 @@ def test_products_meet_other_cotangents():
         for dense in (True, False):
             g = _gradient(lambda w, order=order: sum(uses[i](w) for i in order), w, dense=dense)[0]
             assert np.allclose(g, sum(alone[i] for i in order), atol=1e-13), (order, dense)
+
+
+def test_a_library_adds_only_its_own_arrays_in_place(monkeypatch):
+    def grow(held, part):  # as CuPy's kernel, which knows no other classes
+        assert type(held) is type(part) is np.ndarray
+        return np.add(held, part, out=held)
+
+    monkeypatch.setattr(backends.NUMPY, "grow", grow)
+    w, b, x = _arrays((40, 50), (50,), (2, 40))
+    by_w, by_b = _gradient(
+        lambda w, b: wg.sum(w * w) + wg.sum(b * b) + wg.sum((x @ w + b) ** 2 + x @ w), w, b
+    )
+    g = 2 * (x @ w + b)
+    np.testing.assert_allclose(by_w, 2 * w + x.T @ (g + 1))
+    np.testing.assert_allclose(by_b, 2 * b + g.sum(axis=0))
+
+
+@pytest.mark.parametrize("part", [lambda y: wg.maximum(y, 0.0), lambda y: y[:, 1:3], wg.square])
+def test_batches_of_as_many_matrices_as_rows(part):
+    w, x = _arrays((3, 3), (3, 5, 3))
+    (got,) = _gradient(lambda w: wg.sum(part(x @ w)), w)
+    (expected,) = _gradient(lambda w: wg.sum(part(wg.stack([a @ w for a in x]))), w)
+    np.testing.assert_allclose(got, expected)
 
 
 def test_a_shared_product_is_not_written_to():

@@ -161,6 +161,19 @@ def test_embeddings_are_pytorchs(padding: int | None, dtype: Any) -> None:
         nn.embedding(wg.asarray(where + 1), wg.asarray(table))
 
 
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
+def test_many_narrow_rows_are_added_up_in_single_precision(dtype: Any) -> None:
+    where = np.random.default_rng(0).integers(0, 3, 8000)
+    weights = numbers(8000, 4, dtype=dtype).abs()
+    (got,) = gradient(
+        lambda t: wg.sum(nn.embedding(where, t) * wg.asarray(weights)),
+        wg.asarray(numbers(3, 4, dtype=dtype)),
+    )
+    exact = torch.zeros(3, 4, dtype=torch.float64)
+    exact.index_add_(0, torch.asarray(where), weights.to(torch.float64))
+    torch.testing.assert_close(got._raw.to(torch.float64), exact, rtol=5e-3, atol=0)
+
+
 # -- attention --------------------------------------------------------------------------------
 
 

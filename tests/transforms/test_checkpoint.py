@@ -284,6 +284,16 @@ def test_a_variable_made_at_each_call_is_refused():
         tape.gradient(y, variable)
 
 
+def test_variables_as_arguments():
+    w, b = wg.Variable([0.5, 1.0]), wg.Variable(2.0)
+    with wg.GradientTape() as tape:
+        y = wg.sum(checkpoint(lambda w, more: wg.sin(w * more["b"]))(w, {"b": b}))
+    w.assign([7.0, 7.0])
+    by_w, by_b = tape.gradient(y, [w, b])
+    same(by_w.numpy(), 2 * np.cos([1.0, 2.0]))
+    same(by_b.numpy(), np.sum([0.5, 1.0] * np.cos([1.0, 2.0])))
+
+
 def test_a_variable_assigned_before_the_gradient_has_its_old_value():
     w = wg.Variable([0.3])
     with wg.GradientTape() as tape:

@@ -220,6 +220,8 @@ def _embedding_pull(g: Any, weight_shape: Ints, indices: Any, padding_idx: int |
     rows = weight_shape[0]
     if not isinstance(indices, np.ndarray) or indices.size < rows:  # few rows are a Block
         return NotImplemented
+    if g.dtype.itemsize < 4:  # PyTorch's kernel rounds each sum
+        return NotImplemented
     padding = -1 if padding_idx is None else padding_idx
     return _embedding_backward(g, tensor(indices, g.device), rows, padding, False)
 

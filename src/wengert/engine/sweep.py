@@ -171,7 +171,7 @@ def reverse(
                 usual = usual and part.dtype is parent.dtype
                 if usual and not fresh and parent not in cotangents:
                     cotangents[parent] = part
-                elif usual and parent in owned:
+                elif usual and parent in owned and type(cotangents[parent]) is array:
                     cotangents[parent] = grow(cotangents[parent], part)
                 elif part is not None:
                     add_part(op, edge, part, g)

@@ -26,6 +26,7 @@ from wengert.engine.sweep import reverse
 from wengert.engine.tensor import Tensor, wrap
 from wengert.errors import RuleError, cuts_shown, name_of
 from wengert.ops.batching import all_values
+from wengert.ops.variable import Variable
 from wengert.transforms.surroundings import Surroundings, found_in, recording
 from wengert.trees import flatten
 
@@ -325,9 +326,11 @@ def is_new(value: Any, before: int, tapes: Tokens) -> bool:
 
 
 def kept(value: Any) -> Any:
-    """Return an argument as a value that nobody else can change."""
+    """Return an argument as a value that nobody else can change, or a variable as it is."""
     if type(value) is Tensor:
         return wrap(value._raw, value._node)
+    if isinstance(value, Variable):  # the surroundings give it back the value that it has now
+        return value
     return value if backends.namespace_of(value) is None else backends.protected(value)
 
 

@@ -12,15 +12,22 @@ Region = tuple[Any, ...]
 
 def slices(region: Region) -> tuple[Any, ...]:
     """Return the index that selects a region of an array."""
-    return tuple([_slice(r) if type(r) is range else r for r in region])
+    return tuple(
+        [
+            slice(r.start, r.stop, 1)
+            if type(r) is range and r.step == 1 and r.stop >= r.start
+            else _slice(r)
+            for r in region
+        ]
+    )
 
 
-def _slice(r: range) -> slice:
-    """Return the slice of a range, whose end is no further than it needs to be."""
+def _slice(r: Any) -> Any:
+    """Return the slice of a range, whose end is no further than it needs to be; or positions."""
+    if type(r) is not range:
+        return r
     if not r:
         return slice(0, 0)
-    if r.step == 1:
-        return slice(r.start, r.stop, 1)
     last = r[-1]
     return slice(r.start, last + 1 if r.step > 0 else last - 1 if last else None, r.step)
 

@@ -12,7 +12,7 @@ Rebuild = Callable[[Iterable[Any]], Any]
 
 def flatten(tree: Any) -> tuple[list[Any], Rebuild]:
     """Return the leaves of a tree, and a function from new leaves to a tree like it."""
-    if _is_tensor(tree):
+    if _is_tensor(tree) or hasattr(type(tree), "__wengert_selection__"):
         return [tree], lambda leaves: next(iter(leaves))
     if type(tree) in (list, tuple) and not [1 for leaf in tree if not hasattr(leaf, "_raw")]:
         return list(tree), type(tree)

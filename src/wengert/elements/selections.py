@@ -23,6 +23,7 @@ from wengert.ops import batching, elementwise, shapes
 from wengert.ops.checks import like
 from wengert.ops.creation import zeros_like
 from wengert.ops.indexing import (
+    Key,
     getitem,
     index_transpose,
     is_scalar_mask,
@@ -47,7 +48,7 @@ class Selected:
     """The elements x[key] of an array of some shape, as a gradient is asked for."""
 
     def __init__(self, key: Any, shape: tuple[int, ...]) -> None:
-        self._parts, self._basic = parse_key(key, shape)
+        self._parts, self._basic = key if type(key) is Key else parse_key(key, shape)
         self._whole = shape
         self.shape: tuple[int, ...] = selected_shape(self._parts, shape)
 
@@ -122,12 +123,16 @@ class Selection:
     np.float64(6.0)
     """
 
-    __slots__ = ("_key", "_owner", "_parts")
+    __slots__ = ("_key", "_owner", "_parsed")
 
     def __init__(self, owner: Any, key: Any) -> None:
         self._owner = owner  # a tensor or a variable
         self._key = key
-        self._parts = parse_key(key, self._x.shape).parts
+        self._parsed = parse_key(key, self._x.shape)
+
+    @property
+    def _parts(self) -> tuple[Any, ...]:
+        return self._parsed.parts
 
     @property
     def _x(self) -> Tensor:
@@ -136,7 +141,7 @@ class Selection:
 
     def __wengert_selection__(self) -> tuple[Any, Selected]:
         """Return the tensor and which of its elements, for a gradient of or by them."""
-        return self._owner, Selected(self._key, self._x.shape)
+        return self._owner, Selected(self._parsed, self._x.shape)
 
     def _assigned(self, values: Any) -> Any:
         """Have a variable hold `values` at the key, and return this; of a tensor, a new one."""

@@ -233,7 +233,7 @@ def cut(value: Any, region: Region) -> Any:
         return value
     if len(shape) < len(region) or 1 in shape:
         parts = region[len(region) - len(shape) :]
-        region = tuple(range(1) if n == 1 else r for n, r in zip(shape, parts, strict=True))
+        region = tuple([range(1) if n == 1 else r for n, r in zip(shape, parts, strict=True)])
     return part_of(value, region)
 
 
@@ -242,9 +242,9 @@ def part_of(value: Any, region: Region) -> Any:
     key = slices(region)
     axis = next((a for a, part in enumerate(key) if type(part) is not slice), None)
     if axis is None:
-        back = tuple(a for a, r in enumerate(region) if r.step < 0)  # PyTorch has no such slices
-        if not back or type(value) is np.ndarray or type(value) is Tensor:
+        if type(value) is np.ndarray or type(value) is Tensor or all(r.step > 0 for r in region):
             return value[key]
+        back = tuple(a for a, r in enumerate(region) if r.step < 0)  # PyTorch has no such slices
         ahead = tuple(r[::-1] if r.step < 0 else r for r in region)
         return backends.namespace_of(value).flip(value[slices(ahead)], axis=back)
     rows = region[axis]
@@ -271,7 +271,7 @@ def unbroadcast_block(
 ) -> Block:
     """Return the Block of `shape` for values on a region of the array it was broadcast to."""
     lead = len(region) - len(shape)
-    kept = tuple(range(1) if n == 1 else region[lead + i] for i, n in enumerate(shape))
+    kept = tuple([range(1) if n == 1 else region[lead + i] for i, n in enumerate(shape)])
     lengths, full = sizes(kept), sizes(region)
     if tuple(values.shape) != lengths:
         if tuple(values.shape) != full:  # the rule's answer broadcasts like an operand

@@ -16,6 +16,8 @@ np.empty(33_000_000, np.uint8)
 _WHOLE = slice(None)
 #: Arrays of fewer numbers take no longer to compute than to think about.
 _FEW = 1 << 12
+#: A row of so many numbers takes NumPy far longer than the step to the next, and stays in cache.
+_ROW = 1 << 13
 _BITS = {np.dtype("float32"): np.int32, np.dtype("float64"): np.int64}
 
 
@@ -304,7 +306,6 @@ _NAMES = """
 KERNELS: dict[str, Any] = {name: globals()[name] for name in _NAMES.split()}
 
 
-#: Functions of the standard that NumPy itself has in a faster form.
 def _extreme(function: np.ufunc) -> Callable[[Any, Any], Any]:
     """Return np.maximum or np.minimum, which take three times as long with a number as with a row.
 
@@ -315,14 +316,16 @@ def _extreme(function: np.ufunc) -> Callable[[Any, Any], Any]:
         x, number = (x1, x2) if getattr(x2, "shape", ()) == () else (x2, x1)
         if type(x) is not np.ndarray or getattr(number, "shape", None) != () or x.size < _FEW:
             return function(x1, x2)
+        if not x.flags.c_contiguous:
+            return function(x, np.full(x.shape[-1], number, number.dtype))
         row = 1
-        for n in reversed(x.shape) if x.flags.c_contiguous else x.shape[-1:]:
-            row *= n
-            if row >= _FEW // 2:
+        for n in reversed(x.shape):
+            while n % 2 == 0 and row * n >= 2 * _ROW:
+                n //= 2  # a part of the axis will do
+            if row >= _ROW or (row > 1 and row * n > 8 * _ROW):
                 break
+            row *= n
         numbers = np.full(row, number, number.dtype)
-        if row == x.shape[-1]:
-            return function(x, numbers)
         return function(x.reshape(-1, row), numbers).reshape(x.shape)
 
     return call
@@ -330,6 +333,7 @@ def _extreme(function: np.ufunc) -> Callable[[Any, Any], Any]:
 
 maximum, minimum = _extreme(np.maximum), _extreme(np.minimum)
 
+#: Functions of the standard that NumPy itself has in a faster form.
 SHORTCUTS = {
     "astype": astype,
     "matrix_transpose": matrix_transpose,

@@ -24,6 +24,8 @@ from wengert.errors import ShapeError
 FEW = 64
 #: How many numbers may wait in factors before they are multiplied out: some megabytes.
 _MANY = 1 << 20
+#: How many arrays that were put together are kept for other weights of the same step.
+_KEPT = 4
 #: A product of so few numbers does not wait if its factors have more.
 _SMALL = 1 << 11
 
@@ -151,6 +153,8 @@ def _together(arrays: tuple[Any, ...], joined: dict[Any, Any]) -> Any:
     found = joined.get(key := tuple(map(id, arrays)))
     if found is None:  # with the arrays, or others could come to have their ids
         found = joined[key] = _namespace(arrays[0]).concat(arrays, axis=0), arrays
+        if len(joined) > _KEPT:
+            del joined[next(iter(joined))]
     return found[0]
 
 

@@ -264,24 +264,21 @@ CASES = [
         sizes={"steps": 200, "batch": 16, "inputs": 64, "hidden": 64},
         small={"steps": 3, "batch": 2, "inputs": 4, "hidden": 3},
     ),
-    case(
-        "rnn-jit",
-        "the same net with wg.scan, compiled by wg.jit; NumPy arrays in and out",
-        functools.partial(_rnn, form="jit"),
-        ("wengert", "numpy", TORCH, "jax jit"),
-        {TORCH: 0.6, "numpy": 1.6},
-        sizes={"steps": 200, "batch": 16, "inputs": 64, "hidden": 64},
-        small={"steps": 3, "batch": 2, "inputs": 4, "hidden": 3},
-    ),
-    case(
-        "rnn-layer",
-        "the same net with wg.nn.rnn, which is one operation, on NumPy arrays",
-        functools.partial(_rnn, form="layer"),
-        ("wengert", "numpy", TORCH, "jax jit"),
-        {TORCH: 0.6, "numpy": 1.6},
-        sizes={"steps": 200, "batch": 16, "inputs": 64, "hidden": 64},
-        small={"steps": 3, "batch": 2, "inputs": 4, "hidden": 3},
-    ),
+    *[
+        case(
+            f"rnn-{form}",
+            f"the same net with {how}",
+            functools.partial(_rnn, form=form),
+            ("wengert", "numpy", TORCH, "jax jit"),
+            {TORCH: 0.6, "numpy": 1.6},
+            sizes={"steps": 200, "batch": 16, "inputs": 64, "hidden": 64},
+            small={"steps": 3, "batch": 2, "inputs": 4, "hidden": 3},
+        )
+        for form, how in (
+            ("jit", "wg.scan, compiled by wg.jit; NumPy arrays in and out"),
+            ("layer", "wg.nn.rnn, which is one operation, on NumPy arrays"),
+        )
+    ],
     case(
         "logistic-regression",
         "gradients of a logistic regression, 100,000 x 50",
